@@ -1,0 +1,129 @@
+"""Records become DataFrames here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from fcb_toolkit import jsonl, scoring
+from fcb_toolkit.benchmarks import BENCHMARKS
+from fcb_toolkit.records import Answer, Case, Reply
+from fcb_toolkit.runs.record import Key, Run
+
+COLUMNS: Mapping[str, str] = {
+    "run": "the run's folder or name",
+    "model": "model id",
+    "benchmark": "benchmark name",
+    "case_id": "case id",
+    "sample": "0, 1, ... of repeated samples",
+    "category": "call, completion, slot, relevance, reject, slot-all, slot-some, or a benchmark's own",
+    "condition": "tool list offered: exact, 4_random, 4_close, 8_random, 8_close, or empty",
+    "cluster": "cases that share a query, dialog or tool list",
+    "serial_num": "the benchmark's own number",
+    "type_of_output": "what a right answer is: call, completion, slot, relevance, code",
+    "query": "last user turn",
+    "n_tools": "number of tools offered",
+    "gold": "ground truth as JSON text",
+    "reply": "raw text of the model",
+    "content": "text of the reply outside calls and reasoning",
+    "calls": "calls of the reply as JSON text",
+    "reasoning": "reasoning of the reply",
+    "parse_error": "code of the parser's error",
+    "finish_reason": "stop, length or error",
+    "prompt_tokens": "tokens of the prompt",
+    "reply_tokens": "tokens of the reply",
+    "seconds": "share of the generation time",
+    "prompt_sha256": "key of the prompt in prompts.jsonl",
+    "metric": "the case's own metric, which decides `outcome`",
+    "outcome": "pass, fail or not_scored by that metric",
+    "failure": "failure kind by that metric",
+    "reason": "expected and found, in a sentence",
+}
+"""Columns of `to_frame`. For each stored metric m there are also outcome_m, failure_m and reason_m."""
+
+
+def to_frame(runs: Run | Iterable[Run]) -> pd.DataFrame:
+    """One row per case, sample and run; columns as in `COLUMNS`. Cases without a reply have no row."""
+    several = [runs] if isinstance(runs, Run) else list(runs)
+    metrics = sorted({name for run in several for name in run.verdicts})
+    rows = [_row(run, reply, metrics) for run in several for reply in run.replies]
+    extra = [f"{part}_{name}" for name in metrics for part in ("outcome", "failure", "reason")]
+    return pd.DataFrame(rows, columns=[*COLUMNS, *extra])
+
+
+def _row(run: Run, reply: Reply, metrics: Sequence[str]) -> dict[str, Any]:
+    case = run.case_by_id[reply.case_id]
+    row = {"run": run.name, "model": run.model_name, **_case_columns(case), **_reply_columns(reply)}
+    row |= _parse_columns(run.answer(reply))
+    metric = scoring.default_metric(case)
+    row["metric"] = metric
+    row |= _verdict_columns(run, metric, reply.key, "")
+    for name in metrics:
+        row |= _verdict_columns(run, name, reply.key, f"_{name}")
+    return row
+
+
+def _case_columns(case: Case) -> dict[str, Any]:
+    users = [m.get("content") for m in case.messages if m.get("role") == "user"]
+    return {
+        "benchmark": case.benchmark,
+        "case_id": case.id,
+        "category": case.category,
+        "condition": case.condition,
+        "cluster": case.cluster,
+        "serial_num": case.serial_num,
+        "type_of_output": case.type_of_output,
+        "query": users[-1] if users else None,
+        "n_tools": len(case.tools),
+        "gold": jsonl.dumps(case.ground_truth),
+    }
+
+
+def _reply_columns(reply: Reply) -> dict[str, Any]:
+    return {
+        "sample": reply.sample,
+        "reply": reply.text,
+        "finish_reason": reply.finish_reason,
+        "prompt_tokens": reply.prompt_tokens,
+        "reply_tokens": reply.reply_tokens,
+        "seconds": reply.seconds,
+        "prompt_sha256": reply.prompt_sha256,
+    }
+
+
+def _parse_columns(answer: Answer) -> dict[str, Any]:
+    parse = answer.parse
+    calls = [{"name": call.name, "arguments": call.arguments} for call in parse.tool_calls]
+    return {
+        "content": parse.content,
+        "calls": jsonl.dumps(calls),
+        "reasoning": parse.reasoning,
+        "parse_error": parse.error.code if parse.error else None,
+    }
+
+
+def _verdict_columns(run: Run, metric: str, key: Key, suffix: str) -> dict[str, Any]:
+    verdict = run.verdicts.get(metric, {}).get(key)
+    return {
+        f"outcome{suffix}": str(verdict.outcome) if verdict else None,
+        f"failure{suffix}": str(verdict.failure) if verdict and verdict.failure else None,
+        f"reason{suffix}": verdict.reason if verdict else None,
+    }
+
+
+def list_benchmarks() -> pd.DataFrame:
+    """One row per benchmark: name, description, licence, source, how to get it."""
+    return pd.DataFrame(
+        [
+            {
+                "name": b.name,
+                "about": b.about,
+                "licence": b.licence,
+                "source": b.source,
+                "ships": b.ships,
+            }
+            for b in BENCHMARKS.values()
+        ]
+    )

@@ -1,0 +1,96 @@
+"""Verdicts of stored replies, and a run from disk. No model is needed for either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fcb_toolkit import scoring
+from fcb_toolkit.errors import DataError
+from fcb_toolkit.records import Case, Verdict
+from fcb_toolkit.runs import disk
+from fcb_toolkit.runs.record import Key, Run
+
+EXTRA_METRICS: Mapping[str, tuple[str, ...]] = {
+    "call": ("decision", "functionchat_exact", "schema_valid"),
+    "completion": ("decision",),
+    "slot": ("decision",),
+    "relevance": ("decision",),
+    "code": ("dpab_official", "dpab_strict_official"),
+}
+"""What is computed beside a case's own metric, by its type of output."""
+
+
+def default_metrics(case: Case) -> tuple[str, ...]:
+    return (scoring.default_metric(case), *EXTRA_METRICS.get(case.type_of_output, ()))
+
+
+def load_run(path: str | Path) -> Run:
+    """Opens a run's folder, also one that was interrupted at any byte.
+
+    Replies that have no verdict yet are scored in memory by their default metrics.
+    A file instead of a folder is read as a result of the official tools (see `importers`).
+    Raises `DataError` for anything that is neither.
+    """
+    path = Path(path)
+    if path.is_file():
+        from fcb_toolkit.runs.importers import import_results
+
+        return import_results(path)
+    manifest = disk.read_manifest(path)
+    notes: list[str] = []
+    cases = tuple(map(disk.case_of, disk.read_tail_tolerant(path / "cases.jsonl", notes)[0]))
+    replies = {r.key: r for r in map(disk.reply_of, disk.read_tail_tolerant(path / "replies.jsonl", notes)[0])}
+    prompts = disk.read_tail_tolerant(path / "prompts.jsonl", notes)[0]
+    known = {case.id for case in cases}
+    lost = [key for key in replies if key[0] not in known]
+    if lost:
+        raise DataError(f"{path}/replies.jsonl: a reply to {lost[0][0]!r}, which is not in cases.jsonl")
+    run = Run(
+        manifest,
+        cases,
+        tuple(replies.values()),
+        disk.read_verdicts(path),
+        {row["sha256"]: row["prompt"] for row in prompts},
+        path,
+        tuple(notes),
+    )
+    return scored(run, None, only_missing=True)
+
+
+def rescore(run: Run | str | Path, metric: str | Callable[..., object] | Sequence[str | Callable[..., object]]) -> Run:
+    """The run with the verdicts of `metric` (one or several, names or `@fcb.metric` functions) computed again.
+
+    They are also written beside the run where it has a folder. Raises `UnknownName` for a wrong name.
+    """
+    if not isinstance(run, Run):
+        run = load_run(run)
+    wanted = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
+    names = [scoring.metric_name(one) for one in wanted]
+    done = scored(run, names)
+    if run.path is not None:
+        disk.write_verdicts(run.path, {name: done.verdicts[name] for name in names})
+    return done
+
+
+def scored(run: Run, metrics: Iterable[str] | None, *, only_missing: bool = False) -> Run:
+    """The run with verdicts by these metrics, or (None) by each case's default ones.
+
+    A reply is parsed once for all its metrics. With `metrics` given, every reply gets a verdict by each,
+    `not_scored` where the metric does not apply.
+    """
+    names = None if metrics is None else tuple(metrics)
+    verdicts: dict[str, dict[Key, Verdict]] = {name: dict(rows) for name, rows in run.verdicts.items()}
+    for name in names or ():
+        verdicts.setdefault(name, {})
+    for reply in run.replies:
+        case = run.case_by_id[reply.case_id]
+        wanted = default_metrics(case) if names is None else names
+        if only_missing:
+            wanted = tuple(n for n in wanted if reply.key not in verdicts.get(n, {}))
+        if wanted:
+            answer = run.answer(reply)
+            for name in wanted:
+                verdicts.setdefault(name, {})[reply.key] = scoring.score_answer(case, answer, name)
+    return replace(run, verdicts=verdicts)
