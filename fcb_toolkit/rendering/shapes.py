@@ -1,0 +1,297 @@
+"""The message shape: how a conversation in canonical form is put to a template.
+
+    shape = Shape(content="null", arguments="string")
+    str(shape)                        # "tools=tools,calls=template,content=null,arguments=string,..."
+    given = shape.apply(conversation, ...)   # messages, tools and variables for the template
+
+Which shape a template renders faithfully is found by `probe`; here is only what each shape means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fcb_toolkit.rendering import prompt_mode
+from fcb_toolkit.rendering.messages import Conversation
+from fcb_toolkit.rendering.tool_shapes import shape_tools
+
+Messages = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One way of putting messages and tools to a template. The defaults are OpenAI's form with objects."""
+
+    tools: str = "tools"
+    """`tools` (the argument), the name of another variable, `system.tools` (a key of the system message), or
+    `text` (written into the system message)."""
+    calls: str = "template"
+    """`template` (the key tool_calls), or `content` (written into the content in the reply's format)."""
+    content: str = "empty"
+    """Content of a turn that only calls: `empty` (""), `null` or `absent`."""
+    arguments: str = "object"
+    """`object` or `string` (JSON text)."""
+    ids: str = "given"
+    """`given`, or `nine` (mapped to nine letters and digits)."""
+    results: str = "string"
+    """Tool results: `string`, `object` (decoded where it is JSON), `named` ({name, response}), or `user` (text
+    in a user turn)."""
+    roles: str = "openai"
+    """`openai`, or `granite` (assistant_tool_call and tool_response)."""
+    system: str = "system"
+    """`system`, or `user` (put before the first user turn's text)."""
+    schemas: str = "given"
+    """`given`, or `flat` ($ref resolved, one `type` a property)."""
+    escapes: str = "none"
+    """Descriptions escaped for templates that build JSON by hand: `none`, `tool` or `all`."""
+    variables: str = "text"
+    """A tools variable other than `tools` gets `text` (JSON) or `list`."""
+    fixes: tuple[str, ...] = ()
+    """What this one conversation needed: `split`, `join`, `between`, `distinct`, `details`."""
+
+    def __str__(self) -> str:
+        shown = ["tools", "calls", "content", "arguments", "ids", "results"]
+        shown += [
+            name
+            for name in ("roles", "system", "schemas", "escapes")
+            if getattr(self, name) != _DEFAULT[name]
+        ]
+        parts = [f"{name}={getattr(self, name)}" for name in shown]
+        return ",".join(parts + ([f"fixes={'+'.join(self.fixes)}"] if self.fixes else []))
+
+
+_DEFAULT = {"roles": "openai", "system": "system", "schemas": "given", "escapes": "none"}
+PROMPT_MODE = Shape(tools="text", calls="content", results="user")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What goes to the template."""
+
+    messages: Messages
+    tools: list[dict[str, Any]] | None
+    variables: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What the toolkit writes itself: text for the system message, and calls in the reply's format."""
+
+    system: str = ""
+    language: str = "ko"
+    write_calls: Callable[[Sequence[Mapping[str, Any]]], str] = prompt_mode.calls_text
+    empty_tools: Any = None
+    """What a template gets for "no tools": None or []."""
+
+
+def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
+    """The conversation in this shape."""
+    messages = [dict(message) for message in conversation.messages]
+    if "split" in shape.fixes:
+        messages = split_calls(messages)
+    if shape.results == "user":
+        messages = _results_as_user(messages, texts.language)
+    messages = _place_system(messages, texts.system, shape.system)
+    messages = _fix_turns(messages, shape.fixes)
+    messages = [_shaped(message, shape, texts) for message in messages]
+    if shape.roles == "granite":
+        messages = [_granite_roles(message) for message in messages]
+    tools = shape_tools(conversation.tools, flat=shape.schemas == "flat", escapes=shape.escapes)
+    return _with_tools(messages, tools, shape, texts)
+
+
+def _with_tools(messages: Messages, tools: list[dict[str, Any]], shape: Shape, texts: Texts) -> Given:
+    if not tools or shape.tools == "text":
+        return Given(messages, texts.empty_tools)
+    if shape.tools == "tools":
+        return Given(messages, tools)
+    if shape.tools == "system.tools":
+        text = json.dumps([tool["function"] for tool in tools], ensure_ascii=False)
+        if messages[0]["role"] != "system":
+            messages.insert(0, {"role": "system", "content": ""})
+        return Given([{**messages[0], "tools": text}, *messages[1:]], texts.empty_tools)
+    value = json.dumps(tools, ensure_ascii=False) if shape.variables == "text" else tools
+    return Given(messages, texts.empty_tools, {shape.tools: value})
+
+
+def split_calls(messages: Messages) -> Messages:
+    """One call and its own result a turn; the text beside the calls stays with the first."""
+    out: Messages = []
+    index = 0
+    while index < len(messages):
+        message = messages[index]
+        calls = message.get("tool_calls", [])
+        index += 1
+        if len(calls) < 2:
+            out.append(message)
+            continue
+        results: Messages = []
+        while index < len(messages) and messages[index]["role"] == "tool":
+            results.append(messages[index])
+            index += 1
+        for i, call in enumerate(calls):
+            out.append({**message, "content": message["content"] if i == 0 else "", "tool_calls": [call]})
+            own = next((r for r in results if r["tool_call_id"] == call["id"]), None)
+            if own is not None:
+                results.remove(own)
+                out.append(own)
+        out.extend(results)
+    return out
+
+
+def in_call_order(messages: Messages) -> Messages:
+    """Tool results in the order of the calls that they answer."""
+    out: Messages = []
+    order: list[str] = []
+    for message in messages:
+        if message["role"] == "tool" and out and out[-1]["role"] == "tool":
+            out.append(message)
+            start = len(out) - 1
+            while start and out[start - 1]["role"] == "tool":
+                start -= 1
+            out[start:] = sorted(
+                out[start:],
+                key=lambda m: order.index(m["tool_call_id"]) if m["tool_call_id"] in order else len(order),
+            )
+            continue
+        if message.get("tool_calls"):
+            order = [call["id"] for call in message["tool_calls"]]
+        out.append(message)
+    return out
+
+
+def _results_as_user(messages: Messages, language: str) -> Messages:
+    out: Messages = []
+    pending: Messages = []
+    for message in [*in_call_order(messages), None]:
+        if message is not None and message["role"] == "tool":
+            pending.append(message)
+            continue
+        if pending:
+            out.append({"role": "user", "content": prompt_mode.results_text(pending, language)})
+            pending = []
+        if message is not None:
+            out.append(message)
+    return out
+
+
+def _place_system(messages: Messages, extra: str, where: str) -> Messages:
+    """One system text: the conversation's own, then `extra`; or both before the first user turn's text."""
+    first = messages[0] if messages[0]["role"] == "system" else None
+    rest = messages[1:] if first else messages
+    text = "\n\n".join(part for part in ((first or {}).get("content", ""), extra) if part)
+    if where == "system":
+        return [{"role": "system", "content": text}, *rest] if text or first else rest
+    texts = [text, *(m["content"] for m in rest if m["role"] == "system")]
+    text = "\n\n".join(part for part in texts if part)
+    rest = [m for m in rest if m["role"] != "system"]
+    index = next((i for i, m in enumerate(rest) if m["role"] == "user"), None)
+    if not text:
+        return rest or [{"role": "user", "content": ""}]
+    if index is None:
+        return [{"role": "user", "content": text}, *rest]
+    joined = {**rest[index], "content": f"{text}\n\n{rest[index]['content']}"}
+    return [*rest[:index], joined, *rest[index + 1 :]]
+
+
+def _fix_turns(messages: Messages, fixes: Sequence[str]) -> Messages:
+    if "join" in fixes:
+        messages = _joined(messages)
+    if "between" in fixes:
+        messages = _with_empty_turns(messages)
+    if "distinct" in fixes:
+        # A template that compares whole messages takes an earlier equal turn for the last one.
+        messages = [{**m, "turn": i} if m["role"] == "user" else m for i, m in enumerate(messages)]
+    return messages
+
+
+def _joined(messages: Messages) -> Messages:
+    """Neighbouring turns of one role (user; assistant without calls; system) become one."""
+    out: Messages = []
+    for message in messages:
+        last = out[-1] if out else None
+        plain = message["role"] != "tool" and "tool_calls" not in message
+        if last and plain and last["role"] == message["role"] and "tool_calls" not in last:
+            text = "\n\n".join(part for part in (last["content"], message["content"]) if part)
+            out[-1] = {**last, "content": text}
+        else:
+            out.append(message)
+    return out
+
+
+def _with_empty_turns(messages: Messages) -> Messages:
+    """An empty assistant turn between a tool result (or a call) and a user turn."""
+    out: Messages = []
+    for message in messages:
+        after_tool = out and (out[-1]["role"] == "tool" or "tool_calls" in out[-1])
+        if message["role"] == "user" and after_tool:
+            out.append({"role": "assistant", "content": ""})
+        out.append(message)
+    return out
+
+
+def _shaped(message: dict[str, Any], shape: Shape, texts: Texts) -> dict[str, Any]:
+    if message["role"] == "tool":
+        return _shaped_result(message, shape)
+    calls = message.get("tool_calls")
+    if not calls:
+        return message
+    if shape.calls == "content":
+        text = "\n".join(part for part in (message["content"], texts.write_calls(calls)) if part)
+        return {**{k: v for k, v in message.items() if k != "tool_calls"}, "content": text}
+    shaped = {**message, "tool_calls": [_shaped_call(call, shape) for call in calls]}
+    if not message["content"] and shape.content != "empty":
+        shaped.pop("content")
+        if shape.content == "null":
+            shaped["content"] = None
+    return shaped
+
+
+def _shaped_call(call: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    function = dict(call["function"])
+    if shape.arguments == "string":
+        function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    return {**call, "id": shaped_id(call["id"], shape), "function": function}
+
+
+def shaped_id(identity: str, shape: Shape) -> str:
+    """The id as given, or nine letters and digits that depend on it alone."""
+    if shape.ids == "given" or (len(identity) == 9 and identity.isascii() and identity.isalnum()):
+        return identity
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:9]
+
+
+def _shaped_result(message: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    shaped = {**message, "tool_call_id": shaped_id(message["tool_call_id"], shape)}
+    if shape.results in ("object", "named"):
+        value = decoded(message["content"])
+        if shape.results == "named":
+            value = {
+                "name": message["name"],
+                "response": value if isinstance(value, dict) else {"result": value},
+            }
+        shaped["content"] = value
+    return shaped
+
+
+def decoded(text: str) -> Any:
+    """The object or list that the text is in JSON; else the text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (dict, list)) else text
+
+
+def _granite_roles(message: dict[str, Any]) -> dict[str, Any]:
+    if message["role"] == "tool":
+        return {**message, "role": "tool_response"}
+    return message
+
+
+def with_fixes(shape: Shape, fixes: Sequence[str]) -> Shape:
+    return replace(shape, fixes=tuple(fixes))
