@@ -1,1 +1,35 @@
-"""scoring"""
+"""(Case, Answer) -> Verdict: one file per question asked. See docs/scoring.md.
+
+score(case, "서울은 맑습니다.", "call_match").failure == FailureKind.MISSING_CALL
+"""
+
+from fcb_toolkit.scoring.answers import answer
+from fcb_toolkit.scoring.call_match import MatchOptions, match_answer, match_calls
+from fcb_toolkit.scoring.gold import Gold, GoldArgument, GoldCall, read_gold
+from fcb_toolkit.scoring.metrics import (
+    METRICS,
+    Metric,
+    default_metric,
+    metric,
+    metric_name,
+    score,
+    score_answer,
+)
+
+__all__ = [
+    "METRICS",
+    "Gold",
+    "GoldArgument",
+    "GoldCall",
+    "MatchOptions",
+    "Metric",
+    "answer",
+    "default_metric",
+    "match_answer",
+    "match_calls",
+    "metric",
+    "metric_name",
+    "read_gold",
+    "score",
+    "score_answer",
+]
