@@ -44,13 +44,13 @@ def check_call(gold: GoldCall, call: ToolCall, properties: Mapping[str, Any], st
     `properties` are those of the tool's schema: a parameter that is left out, or given beyond the gold,
     is right if the schema's `default` says the same.
     """
-    found = call.arguments
+    found: Mapping[str, Any] = call.arguments
     expected = gold.arguments
+    if "nfc" in steps and not expected.keys() >= found.keys():
+        found = _same_form(found, expected, properties)
     problems: list[Problem] = []
     normalised: dict[str, tuple[str, ...]] = {}
     by_default: list[str] = []
-    if "nfc" in steps and not expected.keys() >= found.keys():
-        found = _same_form(found, expected, properties)
     for key, argument in expected.items():
         if key in found:
             needed = match_argument(argument, found[key], properties.get(key), steps)
@@ -58,29 +58,27 @@ def check_call(gold: GoldCall, call: ToolCall, properties: Mapping[str, Any], st
                 problems.append(_wrong(key, argument, found[key]))
             elif needed:
                 normalised[key] = needed
-        elif argument.optional:
-            continue
-        elif _default_matches(argument, properties.get(key), steps):
-            by_default.append(key)
-        else:
-            problems.append(
-                Problem(FailureKind.MISSING_ARGUMENT, f"{key}: expected {_expected(argument)}, found nothing")
-            )
-    if found.keys() - expected.keys():
-        for key, value in found.items():
-            if key in expected:
-                continue
-            if _is_default(properties.get(key), value):
+        elif not argument.optional:
+            if _default_matches(argument, properties.get(key), steps):
                 by_default.append(key)
             else:
-                problems.append(
-                    Problem(
-                        FailureKind.EXTRA_ARGUMENT, f"{key}: expected no such argument, found {show(value)}"
-                    )
-                )
+                problems.append(_missing(key, argument))
+    for key in found.keys() - expected.keys():
+        if _is_default(properties.get(key), found[key]):
+            by_default.append(key)
+        else:
+            problems.append(_extra(key, found[key]))
     if not problems and not normalised and not by_default:
         return RIGHT
     return CallCheck(tuple(problems), normalised or _NO_STEPS, tuple(by_default))
+
+
+def _missing(key: str, argument: GoldArgument) -> Problem:
+    return Problem(FailureKind.MISSING_ARGUMENT, f"{key}: expected {_expected(argument)}, found nothing")
+
+
+def _extra(key: str, value: Any) -> Problem:
+    return Problem(FailureKind.EXTRA_ARGUMENT, f"{key}: expected no such argument, found {show(value)}")
 
 
 def match_argument(argument: GoldArgument, found: Any, schema: Any, steps: Policy) -> tuple[str, ...] | None:
@@ -136,8 +134,8 @@ def _wrong(key: str, argument: GoldArgument, found: Any) -> Problem:
     # 5.5 for 5 is a wrong value, not a wrong type: both are numbers.
     near = {"integer", "number"} if kind in ("integer", "number") else {kind}
     if kinds and not kinds & near:
-        text = f"{key}: expected {_expected(argument)} ({', '.join(sorted(kinds))}), found {show(found)} ({kind})"
-        return Problem(FailureKind.WRONG_TYPE, text)
+        wanted = f"{_expected(argument)} ({', '.join(sorted(kinds))})"
+        return Problem(FailureKind.WRONG_TYPE, f"{key}: expected {wanted}, found {show(found)} ({kind})")
     return Problem(FailureKind.WRONG_VALUE, f"{key}: expected {_expected(argument)}, found {show(found)}")
 
 

@@ -1,8 +1,7 @@
 """`call_match`, ours: were the right calls made, with the right arguments?
 
-    match_calls(gold=[{"name": "get_dust", "arguments": {"district": {"any_of": ["중구"], "optional": False}}}],
-                prediction=[{"name": "get_dust", "arguments": {"district": "중구"}}], tools=tools)
-    -> Verdict(pass)
+    match_calls(gold=[{"name": "get_dust", "arguments": {"district": {"any_of": ["중구", "Jung-gu"]}}}],
+                prediction=[{"name": "get_dust", "arguments": {"district": "중구"}}]).outcome == "pass"
 
 Parallel calls are compared in any order by maximum matching; values by JSON equality (`scoring.values`);
 strings under a named policy (`scoring.strings`). Where this differs from the official FunctionChat-Bench
@@ -138,19 +137,21 @@ def _as_parse(prediction: Any, tools: Sequence[Tool]) -> Parse:
     items = [prediction] if isinstance(prediction, (Mapping, ToolCall)) else prediction
     if not isinstance(items, (list, tuple)):
         raise DataError(
-            f"prediction: found {type(prediction).__name__}, expected a list of calls, a message, a Parse or None"
+            f"prediction: found {type(prediction).__name__}, "
+            "expected a list of calls, a message, a Parse or None"
         )
     if all(isinstance(item, ToolCall) for item in items):
         return Parse(tool_calls=tuple(items))
-    if all(
-        isinstance(item, Mapping)
-        and isinstance(item.get("name"), str)
-        and isinstance(item.get("arguments"), dict)
-        for item in items
-    ):
+    if all(_is_plain_call(item) for item in items):
         return Parse(tool_calls=tuple(ToolCall(item["name"], item["arguments"]) for item in items))
     message = {"tool_calls": [{"function": item} if _is_bare(item) else item for item in items]}
     return parsers.parse(message, "openai", tools=tools)
+
+
+def _is_plain_call(item: Any) -> bool:
+    if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
+        return False
+    return isinstance(item.get("arguments"), dict)
 
 
 def _is_bare(item: Any) -> bool:
@@ -211,11 +212,11 @@ def _match_many(
         ]
         for gold in golds
     ]
-    fits = [[check is not None and not check.problems for check in row] for row in checks]
+    fits = [[one is not None and not one.problems for one in row] for row in checks]
     pairs = (in_order if options.ordered else assign)(fits)
     matched = [checks[row][column] for row, column in enumerate(pairs) if column is not None]
     if len(matched) == len(golds) and (options.extra or len(calls) == len(golds)):
-        return _passed([check for check in matched if check is not None])
+        return _passed([one for one in matched if one is not None])
     score = len(matched) / (len(golds) if options.extra else max(len(golds), len(calls)))
     return _why_not(golds, names, _Pairing(pairs, checks, offered, options), score)
 

@@ -91,9 +91,7 @@ def exact_match(type_of_output: Any, truth: Any, acceptable: Any, output: Any) -
         expected = _loads(truth.get("arguments"))
         found = _loads(call.get("arguments"))
     except json.JSONDecodeError as error:
-        return Match(
-            FailureKind.MALFORMED_CALL, f"expected arguments in JSON, found text that is not: {error}"
-        )
+        return Match(FailureKind.MALFORMED_CALL, f"expected JSON arguments, found text that is not: {error}")
     return _same_arguments(expected, found, alternatives)
 
 
@@ -168,7 +166,7 @@ def _integer(digits: str) -> int:
     count = len(digits.lstrip("-"))
     if count > _MAX_DIGITS:
         raise ValueError(
-            f"Exceeds the limit ({_MAX_DIGITS} digits) for integer string conversion: value has {count} digits"
+            f"Exceeds the limit ({_MAX_DIGITS} digits) for integer string conversion: found {count} digits"
         )
     return int(digits)
 

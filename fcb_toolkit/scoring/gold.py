@@ -67,8 +67,37 @@ class Alternatives:
 
 def read_gold(ground_truth: Any, acceptable_arguments: Any = None) -> Gold:
     """The gold calls with their alternatives. Raises `DataError` if the ground truth is no call."""
-    calls = [read_call(item) for item in _call_items(ground_truth)]
-    alternatives = read_alternatives(acceptable_arguments)
+    if acceptable_arguments is None or isinstance(acceptable_arguments, str):
+        plain = _plain_calls(ground_truth)
+        if plain is not None:
+            return _read_plain(plain, acceptable_arguments)
+    return _read([read_call(item) for item in _call_items(ground_truth)], acceptable_arguments)
+
+
+def _plain_calls(truth: Any) -> tuple[tuple[str, str], ...] | None:
+    """(name, arguments text) of each call, where the gold is in the official form: strings make a key."""
+    if type(truth) is not dict:
+        return None
+    items = truth.get("tool_calls", truth)
+    calls = []
+    for item in items if type(items) is list else [items]:
+        function = item.get("function", item) if type(item) is dict else None
+        if type(function) is not dict:
+            return None
+        name, arguments = function.get("name"), function.get("arguments")
+        if type(name) is not str or type(arguments) is not str:
+            return None
+        calls.append((name, arguments))
+    return tuple(calls)
+
+
+@lru_cache(maxsize=4096)
+def _read_plain(calls: tuple[tuple[str, str], ...], acceptable: str | None) -> Gold:
+    return _read([read_call({"name": name, "arguments": text}) for name, text in calls], acceptable)
+
+
+def _read(calls: list[GoldCall], acceptable: Any) -> Gold:
+    alternatives = read_alternatives(acceptable)
     if alternatives.values and calls:
         # The data has one set of alternatives; it belongs to the first call.
         calls[0] = _with_alternatives(calls[0], alternatives.values)

@@ -10,7 +10,8 @@ fcb.rescore(run, "polite")
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, overload
 
@@ -37,9 +38,12 @@ class Metric:
 def _in_module(module: str, name: str) -> Function:
     """The function, imported when it is first called: `import fcb_toolkit.scoring` stays quick."""
 
+    @cache
+    def load() -> Function:
+        return getattr(import_module(f"fcb_toolkit.scoring.{module}"), name)  # type: ignore[no-any-return]
+
     def call(case: Case, answer: Answer) -> Verdict:
-        function = getattr(import_module(f"fcb_toolkit.scoring.{module}"), name)
-        return function(case, answer)  # type: ignore[no-any-return]
+        return load()(case, answer)
 
     call.__name__ = name
     return call
@@ -53,110 +57,41 @@ def _always(case: Case) -> bool:
     return True
 
 
-def _has_tools(case: Case) -> bool:
-    return bool(case.tools)
+_CALL = (_is("call"), "cases that want a call")
+_TEXT = (_is("completion", "slot", "relevance"), "cases whose gold is text")
+_RELEVANCE = (_is("relevance"), "relevance cases")
+_CODE = (_is("code"), "code cases")
+_CHAT = (lambda case: case.type_of_output != "code", "cases that want a call or text")
+_TOOLS = (lambda case: bool(case.tools), "cases with tools")
 
-
-def _not_code(case: Case) -> bool:
-    return case.type_of_output != "code"
-
-
-def _has_text(case: Case) -> bool:
-    return case.type_of_output in ("completion", "slot", "relevance")
-
-
-def _builtin(name: str, module: str, applies: Callable[[Case], bool], asks_of: str, doc: str) -> Metric:
-    return Metric(name, _in_module(module, name), applies, doc, asks_of)
-
+# name, module, (applies, in words), doc
+_BUILTINS: tuple[tuple[str, str, tuple[Callable[[Case], bool], str], str], ...] = (
+    ("functionchat_exact", "functionchat_exact", _CHAT, "the official exact stage, fault for fault"),
+    ("call_match", "call_match", _CALL, "are the calls right (ours)"),
+    ("schema_valid", "schema_valid", _TOOLS, "does each call fit the JSON Schema of an offered tool"),
+    ("decision", "decision", _CHAT, "was the right kind of thing done: call, ask, decline or answer"),
+    (
+        "completion",
+        "completion",
+        (_is("completion"), "completion cases"),
+        "a whole answer, in words and Korean",
+    ),
+    ("slot", "slot", (_is("slot"), "slot cases"), "is all that is missing asked for, and nothing else"),
+    ("relevance", "relevance", _RELEVANCE, "no call, and no claim to have done what no tool can do"),
+    ("reject", "reject", _RELEVANCE, "is the request declined in words"),
+    ("text_exact", "text_match", _TEXT, "the same string as the gold text"),
+    ("text_any", "text_match", _TEXT, "equal to one of the candidates"),
+    ("text_close", "text_match", _TEXT, "close in meaning to one of the candidates"),
+    ("dpab", "dpab", _CODE, "the program's traced calls and values"),
+    ("dpab_official", "dpab", _CODE, "the official DPAB score of the program"),
+    ("dpab_strict_official", "dpab", _CODE, "the official strict DPAB score of the program"),
+    ("bfcl_ast", "bfcl_ast", _CALL, "Berkeley's AST checker on the same call"),
+    ("rubric", "verdicts", _TEXT, "a judge's verdict; see `fcb judge`"),
+)
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        _builtin(
-            "functionchat_exact",
-            "functionchat_exact",
-            _not_code,
-            "FunctionChat-Bench cases",
-            "the official FunctionChat-Bench exact stage, fault for fault",
-        ),
-        _builtin(
-            "call_match", "call_match", _is("call"), "cases that want a call", "are the calls right (ours)"
-        ),
-        _builtin(
-            "schema_valid",
-            "schema_valid",
-            _has_tools,
-            "cases with tools",
-            "does each call fit the JSON Schema of an offered tool",
-        ),
-        _builtin(
-            "decision",
-            "decision",
-            _not_code,
-            "cases that want a call or text",
-            "was the right kind of thing done: call, ask, decline or answer",
-        ),
-        _builtin(
-            "completion",
-            "completion",
-            _is("completion"),
-            "completion cases",
-            "is the answer whole, in words and Korean",
-        ),
-        _builtin(
-            "slot",
-            "slot",
-            _is("slot"),
-            "slot cases",
-            "is everything that is missing asked for, and nothing else",
-        ),
-        _builtin(
-            "relevance",
-            "relevance",
-            _is("relevance"),
-            "relevance cases",
-            "no call, and no claim to have done what no tool can do",
-        ),
-        _builtin("reject", "reject", _is("relevance"), "relevance cases", "is the request declined in words"),
-        _builtin(
-            "text_exact",
-            "text_match",
-            _has_text,
-            "cases whose gold is text",
-            "the same string as the gold text",
-        ),
-        _builtin(
-            "text_any", "text_match", _has_text, "cases whose gold is text", "equal to one of the candidates"
-        ),
-        _builtin(
-            "text_close",
-            "text_match",
-            _has_text,
-            "cases whose gold is text",
-            "close in meaning to one of the candidates",
-        ),
-        _builtin("dpab", "dpab", _is("code"), "code cases", "the program's traced calls and values"),
-        _builtin(
-            "dpab_official", "dpab", _is("code"), "code cases", "the official DPAB score of the program"
-        ),
-        _builtin(
-            "dpab_strict_official",
-            "dpab",
-            _is("code"),
-            "code cases",
-            "the official strict DPAB score of the program",
-        ),
-        _builtin(
-            "bfcl_ast",
-            "bfcl_ast",
-            _is("call"),
-            "cases that want a call",
-            "Berkeley's AST checker on the same call",
-        ),
-        _builtin(
-            "rubric", "verdicts", _has_text, "cases whose gold is text", "a judge's verdict; see `fcb judge`"
-        ),
-    )
+    name: Metric(name, _in_module(module, name), applies, doc, asks_of)
+    for name, module, (applies, asks_of), doc in _BUILTINS
 }
 """A literal dict; `@fcb.metric` adds to it at run time."""
 
@@ -212,7 +147,10 @@ def score_answer(case: Case, answer: Answer, name: str) -> Verdict:
         verdict = chosen.function(case, answer)
     except Exception as error:
         return Verdict(_NOT_SCORED, None, f"metric crashed: {type(error).__name__}: {str(error)[:300]}", name)
-    return verdict if verdict.metric == name else replace(verdict, metric=name)
+    if verdict.metric == name:
+        return verdict
+    # Not dataclasses.replace: this line runs once per reply and metric.
+    return Verdict(verdict.outcome, verdict.failure, verdict.reason, name, verdict.details)
 
 
 _NOT_SCORED = Verdict.not_scored("").outcome

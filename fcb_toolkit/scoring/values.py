@@ -10,6 +10,7 @@ own stack: a model may nest as deep as it likes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,11 +90,12 @@ def json_type(value: Any) -> str:
 
 
 def show(value: Any, limit: int = 120) -> str:
-    """The value as JSON for a reason, cut in the middle of nothing longer than `limit` characters."""
-    import json
-
+    """The value as JSON for a reason, cut after `limit` characters."""
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError, TypeError):
+        text = _ENCODE(value)
+    except (ValueError, RecursionError):
         text = "a value nested too deeply to show"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, default=str).encode

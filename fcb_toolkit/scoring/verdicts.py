@@ -26,10 +26,8 @@ def empty_verdict(answer: Answer, wanted: str) -> Verdict | None:
     if answer.message is None:
         return Verdict.failed(FailureKind.NO_REPLY, f"expected {wanted}, found no reply")
     if answer.finish_reason == "length":
-        return Verdict.failed(
-            FailureKind.TRUNCATED,
-            f"expected {wanted}, found a reply cut off at the token limit before any answer",
-        )
+        found = "a reply cut off at the token limit before any answer"
+        return Verdict.failed(FailureKind.TRUNCATED, f"expected {wanted}, found {found}")
     found = "reasoning without an answer" if (answer.parse.reasoning or "").strip() else "an empty reply"
     return Verdict.failed(FailureKind.NO_REPLY, f"expected {wanted}, found {found}")
 
