@@ -1,1 +1,155 @@
-"""parsers"""
+"""A reply's text cut into content, calls and reasoning: one module a format, wired by `FORMATS`.
+
+    parse('<tool_call>{"name": "f", "arguments": {}}</tool_call>', "hermes").tool_calls[0].name   # "f"
+
+`parse` never raises for what a model wrote and takes linear time on any text. What each format accepts,
+and the policy where projects disagree, is in `docs/parsers.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fcb_toolkit.errors import UnknownName
+from fcb_toolkit.parsers import hermes, openai, plain_json
+from fcb_toolkit.parsers.bare import Bare, read_bare
+from fcb_toolkit.parsers.offered import Offered
+from fcb_toolkit.parsers.reading import REPAIRS, Format, Reading
+from fcb_toolkit.parsers.reasoning import Split, split
+from fcb_toolkit.parsers.scan import TooComplex
+from fcb_toolkit.parsers.special import trim
+from fcb_toolkit.records import Json, Parse, ParseError, Tool
+
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in (hermes, openai, plain_json)}
+"""Every format by name. `auto` is no format: `parse` chooses one of these and says which."""
+
+FALLBACK = "plain_json"
+_SNIFFED = 100_000
+"""Characters of a reply in which `auto` looks for a format's mark."""
+
+__all__ = ["FALLBACK", "FORMATS", "REPAIRS", "Format", "matching_formats", "parse", "sniff"]
+
+
+def parse(
+    text: str | Mapping[str, Json] | None,
+    format: str,
+    tools: Iterable[Tool] | None = None,
+    strict: bool = False,
+    prompt: str | None = None,
+) -> Parse:
+    """Content, tool calls and reasoning of one reply.
+
+    `text` is the reply as generated, special tokens included, or an OpenAI message as a dict; None is a
+    reply that never came. `tools` are those offered: formats without types take them from the schemas.
+    `prompt` is what preceded the text; a template may have opened a reasoning block at its end.
+
+    Lenient (the default): text outside the format with one sensible reading gives exactly that reading.
+    `strict`: such text is an error, without calls and with the whole text as content. Text that has no
+    sensible reading as a call is an error in both modes, and stays in the content. `Parse.raw` is always
+    the text as it came. Raises `UnknownName` for a format that does not exist, and nothing else.
+    """
+    if format != "auto" and format not in FORMATS:
+        raise UnknownName("parser format", format, [*FORMATS, "auto"])
+    offered = Offered(tools)
+    if isinstance(text, Mapping):
+        return _parse_message(text, offered, strict)
+    if text is None:
+        return Parse(format="" if format == "auto" else format)
+    if not isinstance(text, str):
+        kind = type(text).__name__
+        return Parse(
+            error=ParseError("not_text", f"the reply is {kind}, expected text or a message"), format=format
+        )
+    chosen = FORMATS[(sniff(text) or FALLBACK) if format == "auto" else format]
+    return _parse_text(text, chosen, offered, strict, prompt)
+
+
+def sniff(text: str) -> str | None:
+    """The name of the format whose mark comes first in `text`; None where no format's mark is in it."""
+    return next(iter(matching_formats(text)), None)
+
+
+def matching_formats(text: str) -> list[str]:
+    """Names of the formats whose marks are in `text`: the mark that begins first leads, the longest of
+    those that begin together. Formats without a mark (bare JSON, bare Python calls) are never in it."""
+    found: list[tuple[int, int, str]] = []
+    for name, format in FORMATS.items():
+        match = format.signature.search(text, 0, _SNIFFED) if format.signature else None
+        if match:
+            found.append((match.start(), -len(match[0]), name))
+    return [name for _, _, name in sorted(found, key=lambda item: item[:2])]
+
+
+def _parse_message(message: Mapping[str, Json], offered: Offered, strict: bool) -> Parse:
+    reading = Reading("", offered)
+    openai.read_message(reading, message)
+    raw = _raw_message(message)
+    return _built(reading, "openai", raw, Split(None, 0), strict)
+
+
+def _raw_message(message: Mapping[str, Json]) -> str:
+    from fcb_toolkit.jsonl import dumps
+
+    try:
+        return dumps(message)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _parse_text(text: str, format: Format, offered: Offered, strict: bool, prompt: str | None) -> Parse:
+    frame = trim(text)
+    body = text[frame.start : frame.stop]
+    parts = Split(None, 0)
+    reading = Reading(body, offered)
+    try:
+        if format.splits_reasoning:
+            parts = split(body, prompt, format.openers)
+            reading = Reading(body[parts.start :], offered)
+        if frame.header and not format.reads_headers:
+            reading.repair("header_token")
+        format.read(reading)
+        if not format.bare and not reading.calls and not reading.errors:
+            _read_unmarked(reading)
+    except TooComplex:
+        reading = Reading(body[parts.start :], offered)
+        reading.error("too_complex", "the reply has too many openings that lead nowhere", 0, reading.scan.end)
+    if not parts.closed:
+        _judge_open_reasoning(reading, parts)
+    return _built(reading, format.name, text, parts, strict)
+
+
+def _read_unmarked(reading: Reading) -> None:
+    """A reply that is nothing but a JSON call of an offered tool, in a format that has marks for it."""
+    again = Reading(reading.scan.text, reading.offered)
+    if read_bare(again, 0, Bare(list_too=True, fence=True, whole=True)) and again.calls and not again.errors:
+        if all(call.name in reading.offered for call in again.calls):
+            reading.pieces, reading.calls = again.pieces, again.calls
+            reading.repairs += again.repairs
+            reading.repair("bare_json")
+
+
+def _judge_open_reasoning(reading: Reading, parts: Split) -> None:
+    if reading.calls:
+        reading.repair("unclosed_reasoning")
+    elif not reading.errors:
+        message = "the reasoning block is never closed: the reply has no answer"
+        reading.errors.append(ParseError("unclosed_reasoning", message))
+
+
+def _built(reading: Reading, format: str, raw: str, parts: Split, strict: bool) -> Parse:
+    reasoning = "\n".join(filter(None, [parts.reasoning, *map(str.strip, reading.reasoning)])) or None
+    error = reading.errors[0] if reading.errors else None
+    if strict and reading.repairs:
+        first = reading.repairs[0]
+        error = error or ParseError(first.code, f"outside the format {format}: {first.message}")
+    if strict and error is not None:
+        content = reading.scan.text.strip() or _content(reading.pieces)
+        return Parse(content, (), reasoning, error, raw, format)
+    return Parse(_content(reading.pieces), tuple(reading.calls), reasoning, error, raw, format)
+
+
+def _content(pieces: list[str]) -> str | None:
+    """The pieces of text around the calls, one below the other; None where there are none."""
+    stripped: list[Any] = [piece.strip() for piece in pieces]
+    return "\n".join(piece for piece in stripped if piece) or None

@@ -1,0 +1,162 @@
+"""JSON calls without marks of their own: the whole reply, a code fence, or the edge of a reply.
+
+    {"name": "get_weather", "parameters": {"city": "서울"}}
+
+JSON in a reply is a call only where it cannot be an example: the reply begins or ends with it. In a
+code fence or beside other text the tool must be one that was offered. JSON in the middle of an answer
+stays in the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from fcb_toolkit.parsers.calls import ARGUMENT_KEYS, Span, add_calls, looks_like_call
+from fcb_toolkit.parsers.reading import Reading
+from fcb_toolkit.parsers.values import Unreadable, Value, read_value
+
+_KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls"
+_START = re.compile(rf"""[\[{{]\s*+(?:\{{\s*+)?+["'](?:{_KEYS}|{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
+_NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*+:\s*+["']([^"'\n]{1,200})["']""")
+_ARGUMENTS = re.compile(rf"""["'](?:{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
+_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}")
+_FENCE_BEFORE = re.compile(r"(?:```|~~~)[\w+-]{0,20}[ \t]*\n?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """How a format writes its bare calls: what departs from it is a repair."""
+
+    key: str = "arguments"
+    as_list: bool = False
+    """True: one JSON list of calls; False: an object (several follow each other)."""
+    list_too: bool = False
+    fence: bool = False
+    """True: a code fence is the format's own."""
+    beside_text: bool = False
+    """True: text before or after the calls is the format's own."""
+    whole: bool = False
+    """True: only a reply that is nothing but the call counts (a fallback of formats with marks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Calls that stand together. `start` and `stop` take in the code fence around them."""
+
+    start: int
+    stop: int
+    values: tuple[tuple[int, Value], ...]
+    fenced: bool
+
+
+def read_bare(reading: Reading, start: int, style: Bare) -> bool:
+    """Reads the reply from `start`: calls, errors and content. True if calls or errors were added."""
+    scan = reading.scan
+    begin = scan.skip(start)
+    groups: list[_Group] = []
+    pos = start
+    while (found := scan.search(_START, pos)) is not None:
+        group = _group(reading, found.start(), start, trusted=found.start() == begin)
+        if isinstance(group, Unreadable):
+            if _meant_as_call(reading, found.start(), begin):
+                reading.text(start, begin)
+                reading.error(group.code, f"the call cannot be read: {group}", begin, scan.end)
+                return True
+            pos = max(found.end(), min(group.at, scan.end))
+        elif group is None:
+            pos = found.end()
+        else:
+            groups.append(group)
+            pos = max(group.stop, found.end())
+        if style.whole:
+            break
+    if not groups or not _at_edge(reading, groups, begin, style):
+        reading.text(start, scan.end)
+        return False
+    _take(reading, groups, start, style)
+    return True
+
+
+def _group(reading: Reading, at: int, floor: int, *, trusted: bool) -> _Group | Unreadable | None:
+    """The calls from `at` on; `Unreadable` where the first cannot be decoded, None where it is no call."""
+    scan = reading.scan
+    before = _FENCE_BEFORE.search(scan.text[max(floor, at - 60) : at])
+    begin = max(floor, at - 60) + before.start() if before else at
+    values: list[tuple[int, Value]] = []
+    pos = stop = at
+    while pos < scan.end and scan.text[pos] in "{[":
+        try:
+            value = read_value(scan, pos, closers=("```",))
+        except Unreadable as unreadable:
+            if not values:
+                return unreadable
+            break
+        strictly = not trusted or before is not None
+        if not looks_like_call(value.value, reading.offered, strictly=strictly):
+            break
+        values.append((pos, value))
+        pos, stop = _gap(reading, value.end)
+    return _Group(begin, stop, tuple(values), before is not None) if values else None
+
+
+def _gap(reading: Reading, pos: int) -> tuple[int, int]:
+    """(where the next call may begin, where this one ends with its closing fence and separators)."""
+    scan = reading.scan
+    stop = pos
+    while True:
+        pos = scan.skip(pos)
+        if pos < scan.end and scan.text[pos] in ",;":
+            pos = stop = pos + 1
+        elif fence := scan.match(_FENCE, pos):
+            pos = stop = fence.end()
+        else:
+            return pos, stop
+
+
+def _at_edge(reading: Reading, groups: list[_Group], begin: int, style: Bare) -> bool:
+    first, last = groups[0], groups[-1]
+    begins = first.start <= begin
+    ends = reading.scan.skip(last.stop) == reading.scan.end
+    return (begins and ends) if style.whole else (begins or ends)
+
+
+def _meant_as_call(reading: Reading, at: int, begin: int) -> bool:
+    """Whether text that cannot be decoded was a call: it begins the reply and names a tool or arguments."""
+    if at != begin:
+        return False
+    head = reading.scan.slice(at, min(at + 2000, reading.scan.end))
+    name = _NAME.search(head)
+    return name is not None and (name[1] in reading.offered or _ARGUMENTS.search(head) is not None)
+
+
+def _take(reading: Reading, groups: list[_Group], start: int, style: Bare) -> None:
+    pos = start
+    for group in groups:
+        _text(reading, pos, group.start, style)
+        if group.fenced and not style.fence:
+            reading.repair("code_fence")
+        if len(group.values) > 1 and style.as_list:
+            reading.repair("several_objects")
+        problem = None
+        for at, value in group.values:
+            reading.repair(*value.repairs, *_form(value.value, style))
+            problem = problem or add_calls(reading, value.value, Span(at, value.end, style.key))
+        if problem is not None:
+            reading.error("malformed_call", problem, group.start, group.stop)
+        pos = group.stop
+    _text(reading, pos, reading.scan.end, style)
+
+
+def _form(value: Any, style: Bare) -> tuple[str, ...]:
+    if style.list_too or isinstance(value, list) == style.as_list:
+        return ()
+    return ("foreign_form",) if isinstance(value, list) else ("single_object",)
+
+
+def _text(reading: Reading, start: int, stop: int, style: Bare) -> None:
+    if reading.scan.skip(start) < stop:
+        reading.text(start, stop)
+        if not style.beside_text:
+            reading.repair("stray_text")

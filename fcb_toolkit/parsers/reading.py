@@ -1,0 +1,111 @@
+"""What a format's reader works with: the text, the offered tools, and what has been found so far.
+
+    def read(reading: Reading) -> None:           # one such function a format
+        start = reading.scan.find("<call>", 0)
+        reading.text(0, start)
+        reading.call("get_weather", {"city": "서울"})
+
+`parse` makes the `Reading`, runs the format's reader over it, and builds the `Parse` from it. A reader
+calls `repair` for each departure from its format that has one sensible reading (strict mode refuses the
+reply then), and `error` for text that was meant as a call and cannot be read as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fcb_toolkit.parsers.offered import Offered
+from fcb_toolkit.parsers.scan import Scan
+from fcb_toolkit.records import ParseError, ToolCall
+
+REPAIRS = {
+    "alias": "a key has another name than the format's",
+    "bare_key": "an object key stands without quotes",
+    "bare_json": "the call stands without the format's marks",
+    "close_tag_in_value": "a value holds its own closing tag",
+    "code_fence": "the call stands in a code fence",
+    "comment": "the arguments hold a comment",
+    "double_encoded": "the arguments are JSON inside a JSON string",
+    "duplicate_key": "a key is given twice, with one value",
+    "flat_arguments": "the arguments stand beside the name, not under their own key",
+    "foreign_form": "the call is written in another format's form",
+    "header_token": "the reply repeats the header of its own turn",
+    "invalid_escape": "a backslash stands before a character that makes no escape",
+    "json_literal": "true, false or null stand in Python text",
+    "missing_arguments": "the call has no arguments key",
+    "missing_bracket": "a closing bracket is missing before the closing tag",
+    "missing_close": "the closing tag is missing",
+    "missing_mark": "a string mark is missing",
+    "missing_open": "the opening tag is missing",
+    "number_form": "a number is not written as JSON writes it",
+    "object_arguments": "the arguments are an object, not a JSON string",
+    "positional_argument": "an argument is given without its name",
+    "python_literal": "True, False, None or a tuple stand in JSON text",
+    "python_string": "a string is quoted as Python quotes it",
+    "raw_control_character": "a string holds a raw line break or control character",
+    "sanitised_id": "the call id is not in the format's form",
+    "several_objects": "one tag holds several calls",
+    "single_object": "a call stands without the list around it",
+    "stray_tag": "a tag stands where none belongs",
+    "stray_text": "text stands where the format has none",
+    "superfluous_bracket": "superfluous closing brackets follow the call",
+    "trailing_comma": "a comma stands before a closing bracket",
+    "unclosed_reasoning": "the call stands in a reasoning block that is not closed",
+    "wrapper": "the call is wrapped in an object of its own",
+}
+"""Departures from a format that have one sensible reading. Strict mode reports them as errors."""
+
+
+class Reading:
+    """Collects calls, content, repairs and errors of one reply, in their order."""
+
+    __slots__ = ("calls", "errors", "offered", "pieces", "reasoning", "repairs", "scan")
+
+    def __init__(self, text: str, offered: Offered) -> None:
+        self.scan = Scan(text)
+        self.offered = offered
+        self.calls: list[ToolCall] = []
+        self.pieces: list[str] = []
+        self.reasoning: list[str] = []
+        self.repairs: list[ParseError] = []
+        self.errors: list[ParseError] = []
+
+    def text(self, start: int, stop: int) -> None:
+        """What stands there is content."""
+        if stop > start:
+            self.pieces.append(self.scan.slice(start, stop))
+
+    def call(
+        self, name: str, arguments: dict[str, Any], raw: str | None = None, id: str | None = None
+    ) -> None:
+        self.calls.append(ToolCall(name, arguments, id, raw))
+
+    def repair(self, *codes: str) -> None:
+        self.repairs.extend(ParseError(code, REPAIRS[code]) for code in codes)
+
+    def error(self, code: str, message: str, start: int, stop: int) -> None:
+        """The text there was meant as a call and is none; it stays in the content."""
+        self.errors.append(ParseError(code, message))
+        self.text(start, stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One output format. `signature` finds its opening in a text; `models` says who writes it."""
+
+    name: str
+    read: Callable[[Reading], None]
+    models: str
+    signature: re.Pattern[str] | None = None
+    """None: the format has no mark of its own (bare JSON, bare Python calls)."""
+    openers: tuple[str, ...] = ()
+    """Literal marks that begin a call: reasoning ends there if it was never closed."""
+    bare: bool = False
+    """True: the format is bare JSON or code, so an unmarked JSON call needs no repair of its own."""
+    splits_reasoning: bool = True
+    """False: the format has channels of its own for reasoning."""
+    reads_headers: bool = False
+    """True: the headers of turns are part of the format."""

@@ -1,0 +1,86 @@
+"""Splits a reply into reasoning and answer, also where the chat template opened the reasoning.
+
+    split("비가 온다.</think>우산을 챙기세요.", prompt="...<think>\\n", openers=())
+    # Split(reasoning="비가 온다.", start=..., closed=True)
+
+Reasoning is a block at the very start of a reply. A closing tag without an opening one ends reasoning
+if no call begins before it: what stands in a call's argument is the argument's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fcb_toolkit.parsers.scan import Scan
+
+PAIRS = (
+    ("<think>", "</think>"),
+    ("<thought>", "</thought>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+_ORPHANS = ("</think>", "</thought>", "[/THINK]", "<|END_THINKING|>", "</seed:think>")
+"""Closings that end reasoning without an opening. The others are words of ordinary answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`reasoning` is None where there is none; the answer begins at `start`. `closed` is False where the
+    block never ends: then `start` is where a call begins in it, or the end of the text."""
+
+    reasoning: str | None
+    start: int
+    closed: bool = True
+
+
+def split(text: str, prompt: str | None, openers: tuple[str, ...]) -> Split:
+    """`openers` are the marks that begin a call in the reply's format."""
+    scan = Scan(text)
+    blocks: list[str] = []
+    start = scan.skip(0)
+    pair = _opened_by(prompt)
+    while True:
+        opening = next((p for p in PAIRS if scan.at(p[0], start)), None)
+        if opening is None and pair is None:
+            break
+        if opening is not None:
+            start, pair = start + len(opening[0]), opening
+        close = pair[1] if pair else ""
+        stop = scan.find(close, start)
+        if stop < 0:
+            call, _ = scan.find_first(openers, start)
+            stop = scan.end if call < 0 else call
+            blocks.append(text[start:stop])
+            return Split(_joined(blocks), stop, closed=False)
+        blocks.append(text[start:stop])
+        start, pair = scan.skip(stop + len(close)), None
+    if blocks:
+        return Split(_joined(blocks), start)
+    return _orphan(scan, openers)
+
+
+def _orphan(scan: Scan, openers: tuple[str, ...]) -> Split:
+    stop, close = scan.find_first(_ORPHANS, 0)
+    call, _ = scan.find_first(openers, 0)
+    begins_bare = scan.text[scan.skip(0) : scan.skip(0) + 1] in ("{", "[") and not close.startswith("[")
+    if stop < 0 or (0 <= call < stop) or begins_bare:
+        return Split(None, 0)
+    opening = next(pair[0] for pair in PAIRS if pair[1] == close)
+    if 0 <= scan.find(opening, 0) < stop:  # a block in the middle of an answer is the answer's
+        return Split(None, 0)
+    return Split(_joined([scan.text[:stop]]), stop + len(close))
+
+
+def _opened_by(prompt: str | None) -> tuple[str, str] | None:
+    """The pair whose opening ends the prompt; a block that the template closed again does not count."""
+    tail = (prompt or "")[-200:].rstrip()
+    return next((pair for pair in PAIRS if tail.endswith(pair[0])), None)
+
+
+def _joined(blocks: list[str]) -> str | None:
+    return "\n".join(block.strip() for block in blocks).strip() or None

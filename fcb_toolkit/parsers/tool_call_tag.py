@@ -1,0 +1,132 @@
+"""`<tool_call>` blocks: JSON inside (Hermes and its kin), and the other dialects under the same tag.
+
+    <tool_call>
+    {"name": "get_weather", "arguments": {"city": "서울"}}
+    </tool_call>
+
+Qwen3-Coder writes `<function=...>` inside the same tag, GLM a name with `<arg_key>` pairs. `read_blocks`
+reads all three; the form that is not the format's own is the repair `foreign_form`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fcb_toolkit.parsers.calls import Span, add_calls
+from fcb_toolkit.parsers.reading import Reading
+from fcb_toolkit.parsers.values import Unreadable, read_value
+
+Dialect = Literal["json", "function", "keys"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """The marks around a block of JSON calls and the key of the arguments."""
+
+    open: str = "<tool_call>"
+    close: str = "</tool_call>"
+    key: str = "arguments"
+    many: bool = False
+    """True: several objects in one tag are the format's own form."""
+    as_list: bool = False
+    """True: the calls stand in one JSON list."""
+
+
+def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
+    """Reads the objects from `start`, just after the opening tag; returns the position after the block.
+
+    An object that cannot be read makes the whole block content, with an error.
+    """
+    scan = reading.scan
+    opened = start - len(tag.open)
+    pos = scan.skip(start)
+    before = len(reading.calls)
+    while pos < scan.end and scan.text[pos] in "{[":
+        try:
+            value = read_value(scan, pos, closers=(tag.close,))
+        except Unreadable as unreadable:
+            stop = _block_end(reading, max(start, min(unreadable.at, scan.end)), tag)
+            begin = opened if len(reading.calls) == before else pos
+            reading.error(unreadable.code, f"the call cannot be read: {unreadable}", begin, stop)
+            return stop
+        reading.repair(*value.repairs)
+        if tag.as_list and isinstance(value.value, dict):
+            reading.repair("single_object")
+        elif isinstance(value.value, list) and not tag.as_list:
+            reading.repair("foreign_form")
+        problem = add_calls(reading, value.value, Span(pos, value.end, tag.key))
+        if problem is not None:
+            stop = _block_end(reading, value.end, tag, keep_text=True)
+            reading.error("malformed_call", problem, opened if len(reading.calls) == before else pos, stop)
+            return stop
+        pos = _after_object(reading, value.end, tag)
+    if len(reading.calls) - before > 1 and not tag.many and not tag.as_list:
+        reading.repair("several_objects")
+    return _close(reading, pos, tag)
+
+
+def _after_object(reading: Reading, pos: int, tag: Tag) -> int:
+    """Past brackets too many, and commas or semicolons between objects."""
+    scan = reading.scan
+    pos = scan.skip(pos)
+    while pos < scan.end and scan.text[pos] in "}]":
+        reading.repair("superfluous_bracket")
+        pos = scan.skip(pos + 1)
+    if (
+        pos < scan.end
+        and scan.text[pos] in ",;"
+        and scan.text[(next_ := scan.skip(pos + 1)) : next_ + 1] == "{"
+    ):
+        return next_
+    return pos
+
+
+def _close(reading: Reading, pos: int, tag: Tag) -> int:
+    scan = reading.scan
+    if scan.at(tag.close, pos):
+        return pos + len(tag.close)
+    if pos >= scan.end or scan.at(tag.open, pos):
+        reading.repair("missing_close")
+        return pos
+    stop = scan.find(tag.close, pos)
+    again = scan.find(tag.open, pos)
+    reading.repair("stray_text" if 0 <= stop and (again < 0 or stop < again) else "missing_close")
+    if 0 <= stop and (again < 0 or stop < again):
+        reading.text(pos, stop)
+        return stop + len(tag.close)
+    return pos
+
+
+def _block_end(reading: Reading, pos: int, tag: Tag, keep_text: bool = False) -> int:
+    """The end of a block that cannot be read: after its closing tag, before the next block, or the end."""
+    scan = reading.scan
+    stop = scan.find(tag.close, pos)
+    again = scan.find(tag.open, pos)
+    if stop >= 0 and (again < 0 or stop < again):
+        return stop + len(tag.close)
+    if keep_text and again < 0:
+        return pos
+    return again if again >= 0 else scan.end
+
+
+def read_blocks(reading: Reading, native: Dialect, tag: Tag) -> None:
+    """Reads every block of the reply in whichever dialect it is written; the rest is content."""
+    scan = reading.scan
+    pos = 0
+    while (opened := scan.find(tag.open, pos)) >= 0:
+        reading.text(pos, opened)
+        start = opened + len(tag.open)
+        pos = _read_block(reading, start, native, tag)
+    reading.text(pos, scan.end)
+
+
+def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:
+    scan = reading.scan
+    first = scan.skip(start)
+    if scan.text[first : first + 1] in ("{", "["):
+        if native != "json":
+            reading.repair("foreign_form")
+        return read_json_block(reading, start, tag)
+    reading.text(start - len(tag.open), start)
+    return start
