@@ -20,7 +20,7 @@ from fcb_toolkit.jsonl import kind_of
 from fcb_toolkit.records import tool_name
 from fcb_toolkit.rendering.function_schema import function_schema
 
-MAX_DEPTH = 150
+MAX_DEPTH = 260
 """Levels of nesting that a schema or an argument may have; json and Jinja recurse, so there is a limit."""
 
 ROLES = {

@@ -38,8 +38,8 @@ class Shape:
     ids: str = "given"
     """`given`, or `nine` (mapped to nine letters and digits)."""
     results: str = "string"
-    """Tool results: `string`, `object` (decoded where it is JSON), `named` ({name, response}), or `user` (text
-    in a user turn)."""
+    """Tool results: `string`, `object` (decoded where it is JSON), `named` ({name, response}), or `user`
+    (text in a user turn)."""
     roles: str = "openai"
     """`openai`, or `granite` (assistant_tool_call and tool_response)."""
     system: str = "system"
@@ -51,7 +51,7 @@ class Shape:
     variables: str = "text"
     """A tools variable other than `tools` gets `text` (JSON) or `list`."""
     fixes: tuple[str, ...] = ()
-    """What this one conversation needed: `split`, `join`, `between`, `distinct`, `details`."""
+    """What this one conversation needed, see `FIXES`."""
 
     def __str__(self) -> str:
         shown = ["tools", "calls", "content", "arguments", "ids", "results"]
@@ -65,6 +65,18 @@ class Shape:
 
 
 _DEFAULT = {"roles": "openai", "system": "system", "schemas": "given", "escapes": "none"}
+FIXES = {
+    "split": "parallel calls are shown one after the other, each with its own result",
+    "join": "neighbouring turns of one role are joined by a blank line",
+    "between": "an empty assistant turn stands between a tool result and the user's next turn",
+    "distinct": "equal user turns are told apart by a key that is not shown",
+    "system": "an empty system message was added, without which the tools are not shown",
+    "beside": "the text beside a call is a turn of its own before the call",
+    "move_system": "the system text stands before the first user turn's text",
+    "order": "tool results are in the order of their calls",
+}
+"""Changes to a conversation that a template may need, in the words of a note."""
+
 PROMPT_MODE = Shape(tools="text", calls="content", results="user")
 
 
@@ -93,9 +105,11 @@ def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
     messages = [dict(message) for message in conversation.messages]
     if "split" in shape.fixes:
         messages = split_calls(messages)
+    if "beside" in shape.fixes:
+        messages = _text_apart(messages)
     if shape.results == "user":
         messages = _results_as_user(messages, texts.language)
-    messages = _place_system(messages, texts.system, shape.system)
+    messages = _place_system(messages, texts.system, shape.system, shape.fixes)
     messages = _fix_turns(messages, shape.fixes)
     messages = [_shaped(message, shape, texts) for message in messages]
     if shape.roles == "granite":
@@ -179,11 +193,13 @@ def _results_as_user(messages: Messages, language: str) -> Messages:
     return out
 
 
-def _place_system(messages: Messages, extra: str, where: str) -> Messages:
+def _place_system(messages: Messages, extra: str, where: str, fixes: Sequence[str]) -> Messages:
     """One system text: the conversation's own, then `extra`; or both before the first user turn's text."""
     first = messages[0] if messages[0]["role"] == "system" else None
     rest = messages[1:] if first else messages
     text = "\n\n".join(part for part in ((first or {}).get("content", ""), extra) if part)
+    if where == "system" and "system" in fixes and not first:
+        return [{"role": "system", "content": text}, *rest]
     if where == "system":
         return [{"role": "system", "content": text}, *rest] if text or first else rest
     texts = [text, *(m["content"] for m in rest if m["role"] == "system")]
@@ -196,6 +212,17 @@ def _place_system(messages: Messages, extra: str, where: str) -> Messages:
         return [{"role": "user", "content": text}, *rest]
     joined = {**rest[index], "content": f"{text}\n\n{rest[index]['content']}"}
     return [*rest[:index], joined, *rest[index + 1 :]]
+
+
+def _text_apart(messages: Messages) -> Messages:
+    """The text beside a call becomes a turn of its own, before the call."""
+    out: Messages = []
+    for message in messages:
+        if message.get("tool_calls") and message["content"]:
+            out.append({"role": "assistant", "content": message["content"]})
+            message = {**message, "content": ""}
+        out.append(message)
+    return out
 
 
 def _fix_turns(messages: Messages, fixes: Sequence[str]) -> Messages:

@@ -1,0 +1,134 @@
+"""The ways in which one conversation can be put to one template, best first.
+
+for plan in plans(profile, conversation, mode="auto"): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+from fcb_toolkit.rendering import formats
+from fcb_toolkit.rendering.messages import Conversation
+from fcb_toolkit.rendering.probe import Profile
+from fcb_toolkit.rendering.shapes import PROMPT_MODE, Shape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way: the shape, the parser of the reply, and how the reply's form is asked for."""
+
+    shape: Shape
+    mode: str
+    format: str
+    asks: str = ""
+    """How a call is asked for: "" (by the template itself), `native` (by its own example) or `plain`."""
+    why: tuple[str, ...] = ()
+
+
+def plans(profile: Profile, conversation: Conversation, mode: str) -> Iterator[Plan]:
+    """Native first (the template's own tools and calls), then tools as text beside native calls, then
+    prompt mode; `mode` "native" or "prompt" keeps only those."""
+    if mode != "prompt":
+        yield from _native(profile, conversation)
+        if conversation.tools and mode != "native":
+            yield from _tools_as_text(profile)
+    if mode != "native":
+        system = "system" if profile.system else "user"
+        yield Plan(
+            replace(PROMPT_MODE, system=system),
+            "prompt",
+            formats.PROMPT_FORMAT,
+            "plain",
+            _why(profile, conversation),
+        )
+
+
+def _why(profile: Profile, conversation: Conversation) -> tuple[str, ...]:
+    """Why prompt mode, in one sentence."""
+    if not conversation.tools:
+        return ()
+    if not profile.shows_tools:
+        fault = ", ".join(profile.tool_faults)
+        return (f"prompt mode: the template does not show the tools ({fault})",)
+    if not profile.format.format:
+        return (f"prompt mode: {profile.format.reason}",)
+    return ("prompt mode: this conversation cannot be shown by the template as it is",)
+
+
+def _native(profile: Profile, conversation: Conversation) -> Iterator[Plan]:
+    shape = profile.shape
+    format = profile.format.format
+    calls = any(message.get("tool_calls") for message in conversation.messages)
+    if not conversation.tools:
+        plain = Plan(shape, "native", format or formats.PROMPT_FORMAT)
+        yield plain
+        if calls and format in formats.WRITERS:
+            yield replace(plain, shape=replace(shape, calls="content"))
+        return
+    if not profile.shows_tools:
+        return
+    if not format:
+        if not profile.calls.some:
+            asked = ("the template shows no form of a call: the reply is asked for as plain JSON",)
+            yield Plan(replace(shape, calls="content"), "native", formats.PROMPT_FORMAT, "plain", asked)
+        return
+    for escapes in ("none", "tool", "all"):
+        escaped = replace(shape, escapes=escapes)
+        why: tuple[str, ...] = (
+            () if escapes == "none" else ("descriptions are escaped, as the template builds JSON by hand",)
+        )
+        if profile.calls.exact or not calls:
+            yield Plan(escaped, "native", format, why=why)
+        if calls and format in formats.WRITERS:
+            said = (
+                "calls in the history are written into the content: the template does not show them exactly"
+            )
+            yield Plan(replace(escaped, calls="content"), "native", format, why=(*why, said))
+
+
+def _tools_as_text(profile: Profile) -> Iterator[Plan]:
+    """Tools in the system text, calls and results through the template."""
+    shape = replace(profile.shape, tools="text", escapes="none", schemas="given")
+    fault = ", ".join(profile.tool_faults) or "not for this conversation"
+    said = f"tools are written into the system text: the template does not show them ({fault})"
+    if profile.calls.exact and profile.calls.strict and profile.later_calls:
+        yield Plan(shape, "prompt", profile.format.format, "native", (said,))
+    elif profile.calls.some and not profile.calls.exact and not profile.shows_tools:
+        more = f"the reply is asked for as plain JSON: {profile.format.reason}"
+        yield Plan(shape, "prompt", formats.PROMPT_FORMAT, "plain", (said, more))
+
+
+def fixes(plan: Plan, conversation: Conversation, hint: tuple[str, ...] | None = None) -> Iterator[Shape]:
+    """The plan's shape with every set of changes that this conversation could need, smallest first."""
+    relevant = relevant_fixes(plan, conversation)
+    tried = set()
+    sets = [chosen for size in range(len(relevant) + 1) for chosen in combinations(relevant, size)]
+    for chosen in [*([hint] if hint is not None else []), *sets]:
+        if chosen in tried:
+            continue
+        tried.add(chosen)
+        shape = replace(plan.shape, fixes=chosen)
+        yield replace(shape, system="user") if "move_system" in chosen else shape
+
+
+def relevant_fixes(plan: Plan, conversation: Conversation) -> tuple[str, ...]:
+    """Which changes could matter for this conversation at all."""
+    messages = conversation.messages
+    roles = [message["role"] for message in messages]
+    pairs = list(pairwise(roles))
+    called = [message for message in messages if message.get("tool_calls")]
+    users = [message["content"] for message in messages if message["role"] == "user"]
+    as_text = plan.shape.results == "user"
+    native = plan.shape.calls == "template"
+    found = {
+        "split": native and any(len(message["tool_calls"]) > 1 for message in called),
+        "join": any(a == b and a != "tool" for a, b in pairs) or (as_text and ("tool", "user") in pairs),
+        "between": not as_text and ("tool", "user") in pairs,
+        "distinct": bool(conversation.tools) and plan.shape.tools == "tools" and len(users) > len(set(users)),
+        "system": bool(conversation.tools) and plan.shape.tools == "tools" and "system" not in roles,
+        "beside": native and any(message["content"] for message in called),
+        "move_system": plan.shape.system == "system" and ("system" in roles or bool(plan.asks)),
+    }
+    return tuple(name for name, matters in found.items() if matters)

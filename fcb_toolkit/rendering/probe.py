@@ -1,0 +1,379 @@
+"""What one chat template does, found by rendering small conversations through it.
+
+    profile = probe(template)        # cached by the template's text and tokens
+    profile.shape                    # the message shape that it renders faithfully
+    profile.format                   # the parser that reads its calls, and why
+
+Nothing here knows a model's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from fcb_toolkit.parsers import FORMATS
+from fcb_toolkit.rendering import formats
+from fcb_toolkit.rendering.material import (
+    COMPANIONS,
+    LADDER,
+    NAME,
+    QUESTION,
+    RESULT,
+    RESULT_JSON,
+    RICH,
+    SYSTEM,
+    TOOLS,
+    USER,
+    call_faults,
+    call_message,
+    result_message,
+)
+from fcb_toolkit.rendering.messages import Conversation
+from fcb_toolkit.rendering.shapes import Given, Shape, Texts, apply
+from fcb_toolkit.rendering.template import Template, TemplateFailure
+from fcb_toolkit.rendering.tool_losses import tool_losses
+from fcb_toolkit.rendering.turns import MARK, Cutter, added
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What the template makes of a call in history."""
+
+    shape: Shape
+    format: str = ""
+    exact: bool = False
+    """A parser gives back exactly the name and the arguments of the richest call."""
+    strict: bool = False
+    visible: bool = False
+    """The name and every key and value are in the text, unmangled."""
+    text: str = ""
+    """The richest call as the template writes it."""
+    some: bool = False
+    """At least simple arguments are shown unmangled."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The facts about one template."""
+
+    template: Template
+    shape: Shape
+    format: formats.FormatChoice
+    shows_tools: bool
+    tool_faults: tuple[str, ...]
+    calls: Calls
+    shows_results: bool
+    result_fault: str
+    system: bool
+    empty_tools: Any
+    variables: Mapping[str, Any]
+    generation_prompt: str
+    tool_words: str
+    """The text that tools add to the prompt, for two small tools."""
+    starts_answers: bool
+    """Without a generation prompt too, the prompt ends where the text of an answer begins."""
+    later_calls: bool
+    """A second call turn, after a result, is as faithful as the first."""
+    errors: tuple[str, ...] = ()
+
+    def put(
+        self, shape: Shape, conversation: Conversation, texts: Texts, *, add_generation_prompt: bool = True
+    ) -> tuple[str, Given]:
+        """Renders a conversation in a shape; `TemplateFailure` where the template refuses it."""
+        given = apply(shape, conversation, replace(texts, empty_tools=self.empty_tools))
+        prompt = self.template.render(
+            given.messages,
+            given.tools,
+            add_generation_prompt=add_generation_prompt,
+            variables={**self.variables, **given.variables},
+        )
+        return prompt, given
+
+
+_CACHE: OrderedDict[str, Profile] = OrderedDict()
+_CACHE_SIZE = 256
+
+
+def probe(template: Template) -> Profile:
+    """The profile of this template (not of its named siblings)."""
+    found = _CACHE.get(template.sha256)
+    if found is None:
+        found = _Prober(template).profile()
+        _CACHE[template.sha256] = found
+        if len(_CACHE) > _CACHE_SIZE:
+            _CACHE.popitem(last=False)
+    return found if found.template.tokenizer is template.tokenizer else replace(found, template=template)
+
+
+class _Prober:
+    """One pass of probes over one template; each step uses what the steps before found."""
+
+    def __init__(self, template: Template) -> None:
+        self.template = template
+        self.errors: list[str] = []
+        self.variables = {
+            name: value
+            for name, value in COMPANIONS.items()
+            if value is not None and name in template.variables
+        }
+        self.empty_tools: Any = None
+        self.shape = Shape()
+
+    def profile(self) -> Profile:
+        self._find_empty_tools()
+        system = self._shows_system()
+        if not system:
+            self.shape = replace(self.shape, system="user")
+        shows_tools, faults, words = self._find_tools()
+        calls = self._find_calls()
+        if calls.some or calls.exact:
+            self.shape = replace(calls.shape, tools=self.shape.tools, variables=self.shape.variables)
+        shows_results, result_fault = self._find_results()
+        choice = self._choose(calls, words)
+        return Profile(
+            template=self.template,
+            shape=self.shape,
+            format=choice,
+            shows_tools=shows_tools,
+            tool_faults=faults,
+            calls=calls,
+            shows_results=shows_results,
+            result_fault=result_fault,
+            system=system,
+            empty_tools=self.empty_tools,
+            variables=self.variables,
+            generation_prompt=self._generation_prompt(),
+            starts_answers=self._starts_answers(),
+            tool_words=words,
+            later_calls=self._later_calls(choice, calls),
+            errors=tuple(dict.fromkeys(self.errors)),
+        )
+
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        shape: Shape | None = None,
+        generation: bool = False,
+    ) -> str:
+        conversation = Conversation(tuple(dict(message) for message in messages), tuple(tools))
+        given = apply(shape or self.shape, conversation, Texts(empty_tools=self.empty_tools))
+        variables = {**self.variables, **given.variables}
+        return self.template.render(
+            given.messages, given.tools, add_generation_prompt=generation, variables=variables
+        )
+
+    def attempt(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> str | None:
+        """The text, or None (and the reason in `errors`) where the template refuses."""
+        try:
+            return self.render(messages, **options)
+        except TemplateFailure as failure:
+            self.errors.append(str(failure))
+            return None
+
+    def _find_empty_tools(self) -> None:
+        """What "no tools" is to this template, and text for a tools variable that it cannot do without."""
+        if self._best_empty_tools() == 0:
+            self.variables |= dict.fromkeys(self._tool_variables(), "")
+            self._best_empty_tools()
+
+    def _best_empty_tools(self) -> int:
+        scores = []
+        empties: tuple[Any, ...] = (None, [])
+        for order, empty in enumerate(empties):
+            self.empty_tools = empty
+            texts = [self.attempt(m) for m in ([USER], [{"role": "system", "content": SYSTEM}, USER])]
+            scores.append((sum(text is not None for text in texts), -order))
+        score, order = max(scores)
+        self.empty_tools = [] if order else None
+        return score
+
+    def _tool_variables(self) -> list[str]:
+        names = sorted(self.template.variables)
+        return [
+            name
+            for name in names
+            if re.search(r"tool|function", name) and name not in ("tools", "tool_choice")
+        ]
+
+    def _shows_system(self) -> bool:
+        text = self.attempt([{"role": "system", "content": SYSTEM}, USER])
+        return text is not None and SYSTEM in text and QUESTION in text
+
+    def region(self, messages: Sequence[Mapping[str, Any]], shape: Shape) -> str:
+        """The text that the two probe tools add to this conversation."""
+        with_tools = self.attempt(messages, tools=TOOLS, shape=shape)
+        return "" if with_tools is None else added(self.attempt(messages), with_tools)
+
+    def _find_tools(self) -> tuple[bool, tuple[str, ...], str]:
+        """Where the template takes its tools: the argument, another variable, a key of the system message."""
+        best: tuple[bool, tuple[str, ...], str] = (False, ("dropped",), "")
+        for shape in self._tool_places():
+            messages = (
+                [USER] if shape.tools != "system.tools" else [{"role": "system", "content": SYSTEM}, USER]
+            )
+            region = self.region(messages, shape)
+            losses = tool_losses(region, TOOLS)
+            names = [loss for loss in losses if "name" not in loss.fatal]
+            if len(names) == len(TOOLS):
+                walked = not all(loss.json for loss in losses) and repr(TOOLS[0]["function"]) not in region
+                self.shape = replace(shape, schemas="flat") if walked else shape
+                faults = tuple(dict.fromkeys(f for loss in losses for f in (*loss.fatal, *loss.missing)))
+                fatal = any(loss.fatal for loss in losses)
+                return not fatal, faults, region
+        # A template may print its tools only where there is a system message.
+        region = self.region([{"role": "system", "content": SYSTEM}, USER], self.shape)
+        losses = tool_losses(region, TOOLS)
+        if all("name" not in loss.fatal for loss in losses):
+            faults = tuple(dict.fromkeys(f for loss in losses for f in (*loss.fatal, *loss.missing)))
+            return not any(loss.fatal for loss in losses), ("needs_system", *faults), region
+        return best
+
+    def _tool_places(self) -> list[Shape]:
+        places = [self.shape]
+        for name in self._tool_variables():
+            places += [replace(self.shape, tools=name, variables=form) for form in ("text", "list")]
+        if "['tools']" in self.template.text and self.shape.system == "system":
+            places.append(replace(self.shape, tools="system.tools"))
+        return places
+
+    def _find_calls(self) -> Calls:
+        best = Calls(self.shape)
+        for content, arguments, ids in product(
+            ("empty", "null", "absent"), ("object", "string"), ("given", "nine")
+        ):
+            shape = replace(self.shape, content=content, arguments=arguments, ids=ids)
+            found = self._calls_in(shape)
+            if (found.strict, found.exact, found.visible) > (best.strict, best.exact, best.visible):
+                best = found
+            if found.strict and found.exact:
+                break
+            if found.some and not best.some:
+                best = found
+        return best
+
+    def _calls_in(self, shape: Shape) -> Calls:
+        text, prompt = self._call_turn(RICH, shape)
+        if text is None:
+            return Calls(shape)
+        visible = not call_faults(text, RICH)
+        some = visible or any(
+            turn is not None and not call_faults(turn, arguments)
+            for arguments in LADDER[1:]
+            for turn in [self._call_turn(arguments, shape)[0]]
+        )
+        found = formats.reading_formats(text, prompt, [(NAME, RICH)], TOOLS)
+        if not found:
+            return Calls(shape, visible=visible, text=text, some=some)
+        strict = formats.reads_back(text, found[0], [(NAME, RICH)], TOOLS, strict=True)
+        return Calls(shape, found[0], True, strict, visible, text, some)
+
+    def cutter(self, shape: Shape, before: Sequence[Mapping[str, Any]] = (USER,)) -> Cutter:
+        tools = TOOLS if self.shape.tools != "text" else ()
+        return Cutter(
+            lambda messages, generation: self.render(
+                messages, tools=tools, shape=shape, generation=generation
+            ),
+            tuple(before),
+        )
+
+    def _call_turn(self, arguments: Mapping[str, Any], shape: Shape) -> tuple[str | None, str]:
+        """(the call's text cut out of the prompt, the prompt); (None, "") where the template refuses."""
+        cutter = self.cutter(shape)
+        try:
+            return cutter.reply(call_message(arguments)), cutter.base
+        except TemplateFailure as failure:
+            self.errors.append(str(failure))
+            return None, ""
+
+    def _choose(self, calls: Calls, words: str) -> formats.FormatChoice:
+        if calls.exact:
+            how = "reads back exactly" if calls.strict else "reads back, leniently"
+            return formats.FormatChoice(calls.format, f"a call in history {how} with this parser")
+        for arguments in LADDER[1:]:
+            text, prompt = self._call_turn(arguments, calls.shape)
+            if text is None:
+                continue
+            found = formats.reading_formats(text, prompt, [(NAME, arguments)], TOOLS)
+            if found:
+                return formats.FormatChoice(
+                    found[0],
+                    f"a call with only {', '.join(arguments)} reads back; richer arguments are mangled",
+                )
+        told = formats.told_format(words)
+        if told in FORMATS:
+            return formats.FormatChoice(told, "the template's own words about its tools ask for it")
+        if calls.some:
+            return formats.FormatChoice("", "the template writes calls that no parser reads")
+        return formats.FormatChoice("", "the template shows neither calls nor words about them")
+
+    def _find_results(self) -> tuple[bool, str]:
+        """Sets the shape of tool results; (shown, what is wrong with them)."""
+        turns = [USER, call_message({"days": 3})]
+        plain: dict[str, str | None] = {}
+        for form in ("string", "object", "named"):
+            shape = replace(self.shape, results=form)
+            text = self.attempt([*turns, result_message(RESULT_JSON)], shape=shape)
+            plain[form] = text
+        as_text = plain["string"]
+        verbatim = as_text is not None and RESULT_JSON in as_text
+        named = plain["named"]
+        if named and _named_result(named) and not (verbatim and _tells_name(as_text)):
+            self.shape = replace(self.shape, results="named")
+            return True, ""
+        if verbatim:
+            return True, ""
+        if (text := plain["object"]) is not None and RESULT_JSON in text:
+            self.shape = replace(self.shape, results="object")
+            return True, "literal"
+        simple = self.attempt([*turns, result_message()])
+        if simple is not None and RESULT in simple:
+            return True, "literal"
+        self.shape = replace(self.shape, results="user")
+        return False, "dropped" if as_text is not None else "refused"
+
+    def _generation_prompt(self) -> str:
+        try:
+            return self.cutter(self.shape).generation_prompt
+        except TemplateFailure:
+            return ""
+
+    def _starts_answers(self) -> bool:
+        base = self.attempt([USER])
+        dialog = self.attempt([USER, {"role": "assistant", "content": MARK}, USER])
+        if base is None or dialog is None or MARK not in dialog:
+            return False
+        between = dialog[: dialog.index(MARK)].rpartition(QUESTION)[2]
+        return between.strip() == base.rpartition(QUESTION)[2].strip()
+
+    def _later_calls(self, choice: formats.FormatChoice, calls: Calls) -> bool:
+        if not choice.format:
+            return False
+        before = (
+            USER,
+            call_message({"days": 1}, identity="call-obs-16"),
+            result_message(identity="call-obs-16"),
+        )
+        try:
+            text = self.cutter(self.shape, before).reply(call_message({"days": 3}))
+        except TemplateFailure:
+            return False
+        return formats.reads_back(text, choice.format, [(NAME, {"days": 3})], TOOLS, strict=calls.strict)
+
+
+def _named_result(text: str) -> bool:
+    """A {name, response} result came out unwrapped: name and values there, its own keys not."""
+    tail = text[text.rfind(NAME) :]
+    return (
+        "21" in tail and '"response"' not in text and "'response'" not in text and NAME in text[-len(tail) :]
+    )
+
+
+def _tells_name(text: str | None) -> bool:
+    return text is not None and text.count(NAME) > 1
