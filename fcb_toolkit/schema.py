@@ -99,7 +99,7 @@ def _key(parameters: Mapping[str, Json]) -> str:
 def _validator(text: str) -> Any:
     """A validator for the schema, made once: checking a schema takes far longer than using it."""
     from jsonschema.exceptions import SchemaError
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     try:
         schema = _with_null(json.loads(text))
