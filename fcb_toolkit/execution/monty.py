@@ -1,0 +1,386 @@
+"""Programs in the sandbox interpreter pydantic-monty, in worker processes that are used again.
+
+A program gets one session of one worker: first the prelude, the mock functions and their tracers (one
+snippet that this module wrote), then the model's program. A tracer suspends the worker on each call and
+this process writes the call down, so that calls made before a time-out are kept. Where a worker cannot
+suspend (inside `sorted(key=...)`, `__next__` ...) the tracer keeps the record, in a closure, until it can.
+A report counts only if it comes from the first snippet (the worker says from where), under a name of 64
+random bits that the program has no way to see: it cannot forge or erase a call, only really make one.
+
+Limits: the worker stops itself at the time and memory limit and is killed one second after the time
+limit if it does not; this process gives up at the limit, whatever the worker says. `sleep` does not wait
+but counts as time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fcb_toolkit.errors import DataError, MissingExtra
+from fcb_toolkit.execution.lacks import meaning
+from fcb_toolkit.execution.mocks import Mocks
+from fcb_toolkit.execution.options import ExecutionOptions
+from fcb_toolkit.execution.program import MONTY_LACKS, Program, words
+from fcb_toolkit.execution.trace import Trace, TracedExecution
+from fcb_toolkit.execution.values import Opaque, plain
+from fcb_toolkit.records import ExecutionError
+
+PRELUDE = """
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+T_type, T_iter, T_next, T_tuple, T_locals = type, iter, next, tuple, locals
+class T_lazy:
+    def __init__(self, items, step, nested):
+        self.items, self.step, self.nested = T_iter(items), step, nested
+        self.ready, self.inner = T_iter([]), T_iter([])
+    def __iter__(self):
+        return self
+    def __next__(self):
+        while True:
+            for value in self.inner:
+                return value
+            for value in self.ready:
+                if not self.nested:
+                    return value
+                self.inner = T_iter(value)
+                break
+            else:
+                self.ready = T_iter(self.step(T_next(self.items)))
+class T_zip:
+    def __init__(self, items, strict):
+        self.items, self.strict = [T_iter(item) for item in items], strict
+    def __iter__(self):
+        return self
+    def __next__(self):
+        found = []
+        for item in self.items:
+            try:
+                found.append(T_next(item))
+            except StopIteration:
+                if self.strict and found:
+                    raise ValueError("zip() arguments have different lengths")
+                raise
+        if not found:
+            raise StopIteration
+        return T_tuple(found)
+class T_count:
+    def __init__(self, items, start):
+        self.items, self.at = T_iter(items), start
+    def __iter__(self):
+        return self
+    def __next__(self):
+        value = T_next(self.items)
+        self.at += 1
+        return (self.at - 1, value)
+def zip(*iterables, strict=False):
+    return T_zip(iterables, strict)
+def enumerate(iterable, start=0):
+    return T_count(iterable, start)
+def map(function, iterable, *iterables):
+    if iterables:
+        return T_lazy(T_zip((iterable,) + iterables, False), lambda values: [function(*values)], False)
+    return T_lazy(iterable, lambda value: [function(value)], False)
+def filter(function, iterable):
+    if function is None:
+        return T_lazy(iterable, lambda value: [value] if value else [], False)
+    return T_lazy(iterable, lambda value: [value] if function(value) else [], False)
+def ascii(value):
+    return f"{value!a}"
+def T_exit(code=None):
+    if code is None:
+        raise SystemExit
+    raise SystemExit(f"{code}")
+exit = quit = T_exit
+"""
+TRACER = """
+def T_build():
+    from copy import deepcopy
+    late, sealed = [], []
+    def copied(value):
+        try:
+            return deepcopy(value)
+        except Exception:
+            return value
+    def wrap(name, function):
+        if sealed:
+            return None
+        def traced(*args, **kwargs):
+            try:
+                S_enter([*late], name, args, kwargs)
+                late.clear()
+            except NotImplementedError:
+                late.append((True, name, copied(args), copied(kwargs)))
+            ok, value = False, None
+            try:
+                value = function(*args, **kwargs)
+                ok = True
+                return value
+            finally:
+                try:
+                    S_leave([*late], ok, value)
+                    late.clear()
+                except NotImplementedError:
+                    late.append((False, ok, copied(value)))
+        return traced
+    def seal():
+        sealed.append(True)
+    def read():
+        return [*late]
+    return wrap, seal, read
+T_wrap, T_seal, T_late = T_build()
+"""
+SETUP_FILE = "<python-input-0>"
+PRELUDE_NAMES = words("""
+    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii exit quit
+""")
+_NOT_DATA = words("""
+    function builtin_function_or_method method type module class bound_method builtin_method
+""")
+_PRINTED = re.compile(r"<|range\(|re\.compile\(")
+_SYNCHRONOUS = re.compile(r"external function '(\w+)' cannot suspend")
+_STOPPED = re.compile(r"(feed|turn) time limit exceeded|.*sleep.* limit")
+
+
+class Lacking(Exception):
+    """The interpreter cannot run this program as CPython would; the message names the feature."""
+
+
+def run(
+    program: Program, mocks: Mocks, options: ExecutionOptions, context: Mapping[str, Any], token: str
+) -> TracedExecution:
+    """Raises `Lacking`, and `DataError` for mocks that fail by themselves. `token`: as in `program.read`."""
+    pool = _pool()
+    import pydantic_monty
+
+    started = time.monotonic()
+    session = _Session(program, mocks, options, token)
+    limits: Any = {
+        "max_feed_duration_secs": options.seconds,
+        "max_memory": options.memory_mb * 2**20,
+        "max_suspensions": 2**31,
+    }
+    variables: dict[str, Any] = {}
+    error: ExecutionError | None = None
+    policy: Any = {"sleep": "call_host"}
+    try:
+        with pool.checkout(limits=limits, os_policy=policy, assert_message_annotations=False) as worker:
+            error = session.drive(worker, context)
+            variables = session.finish(worker, context, error)
+    except pydantic_monty.MontyCrashedError as crash:
+        if not crash.timed_out and time.monotonic() - started < options.seconds:
+            raise Lacking(f"something that crashes it ({str(crash).splitlines()[0][:120]})") from None
+        error = ExecutionError("timeout", f"stopped after {options.seconds:g} s")
+    return session.trace.execution("monty", variables, error, time.monotonic() - started)
+
+
+def new_token() -> str:
+    return f"fcb_{secrets.token_hex(8)}"
+
+
+def setup_source(mocks: Mocks, token: str, secret: str) -> str:
+    """The first snippet of a session: prelude, mocks, tracers around the mocks."""
+    own = (PRELUDE + TRACER).replace("T_", f"{token}_").replace("S_", f"{secret}_")
+    wrapped = [f'{name} = {token}_wrap("{name}", {name})' for name in mocks.signatures]
+    return "\n".join((own, mocks.source, *wrapped, f"{token}_seal()"))
+
+
+class _Session:
+    """One program in one worker."""
+
+    def __init__(self, program: Program, mocks: Mocks, options: ExecutionOptions, token: str) -> None:
+        self.program = program
+        self.mocks = mocks
+        self.options = options
+        self.token = token
+        self.secret = new_token()
+        self.trace = Trace(mocks.signatures)
+        self.deadline = time.monotonic() + options.seconds
+        self.refused = ""
+        """The last operation on the machine that was turned down."""
+
+    def drive(self, worker: Any, context: Mapping[str, Any]) -> ExecutionError | None:
+        import pydantic_monty
+
+        try:
+            self._loop(self._start(worker, setup_source(self.mocks, self.token, self.secret), {}))
+        except pydantic_monty.MontyError as error:
+            problem = self._error(error)
+            if isinstance(error, pydantic_monty.MontyCrashedError) or problem.code in ("timeout", "memory"):
+                return problem
+            raise DataError(
+                f"mock functions: {problem.code}: {problem.message} when they were defined; "
+                "expected source that runs by itself"
+            ) from None
+        try:
+            self._loop(self._start(worker, self.program.source, dict(context)))
+        except pydantic_monty.MontyCrashedError:
+            raise
+        except pydantic_monty.MontyError as error:
+            return self._error(error)
+        except _Stop as stop:
+            return ExecutionError(stop.code, str(stop))
+        return None
+
+    def _start(self, worker: Any, source: str, inputs: dict[str, Any]) -> Any:
+        return worker.feed_start(source, inputs=inputs, print_callback=self._printed)
+
+    def _printed(self, stream: str, text: str) -> None:
+        if stream == "stdout":
+            self.trace.printed(text)
+
+    def _loop(self, snapshot: Any) -> None:
+        from pydantic_monty import FunctionSnapshot, MontyComplete, NameLookupSnapshot
+
+        while not isinstance(snapshot, MontyComplete):
+            self._check_time()
+            if isinstance(snapshot, NameLookupSnapshot):
+                snapshot = snapshot.resume()  # an undefined name: NameError
+            elif isinstance(snapshot, FunctionSnapshot):
+                snapshot = self._system(snapshot) if snapshot.is_os_function else self._called(snapshot)
+            else:
+                snapshot = snapshot.resume_auto()
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self.deadline:
+            raise _Stop("timeout", f"stopped after {self.options.seconds:g} s")
+
+    def _called(self, snapshot: Any) -> Any:
+        """A function that the sandbox does not define: a tracer's report, or an unknown name."""
+        name, args = snapshot.function_name, snapshot.args
+        if snapshot.position.filename == SETUP_FILE and name == f"{self.secret}_enter":
+            self.trace.late(args[0])
+            self.trace.enter(*args[1:])
+        elif snapshot.position.filename == SETUP_FILE and name == f"{self.secret}_leave":
+            self.trace.late(args[0])
+            self.trace.leave(*args[1:])
+        elif name in ("input", "breakpoint"):
+            raise _Stop("blocked", f"the program calls {name}()")
+        elif name in MONTY_LACKS:
+            raise Lacking(f"the builtin {name!r}")
+        else:
+            missing = f"name {name!r} is not defined"
+            return snapshot.resume({"exc_type": "NameError", "message": missing})
+        return snapshot.resume({"return_value": None})
+
+    def _system(self, snapshot: Any) -> Any:
+        """A request to the machine: a sleep costs time but does not wait, the rest is turned down."""
+        name = str(snapshot.function_name)
+        if name in ("time.sleep", "asyncio.sleep"):
+            # A negative or absurd number of seconds is the program's own error or a time-out.
+            self.deadline -= max(0.0, float(snapshot.args[0]) if snapshot.args else 0.0)
+            self._check_time()
+            return snapshot.resume({"return_value": None})
+        if name != "import":
+            self.refused = name
+        return snapshot.resume_not_handled()
+
+    def _error(self, error: Any) -> ExecutionError:
+        """The error of the program, or `Lacking`."""
+        import pydantic_monty
+
+        if isinstance(error, pydantic_monty.MontyCrashedError):
+            raise error
+        text = str(error)
+        if isinstance(error, pydantic_monty.MontySyntaxError):
+            if "too deeply nested" in text:
+                raise Lacking("an expression nested this deeply")
+            # Of the program itself, or of text that it gave to `eval` or `exec`.
+            return ExecutionError("SyntaxError" if "(<string>" in text else "syntax", text)
+        kind, _, message = text.partition(": ")
+        if _STOPPED.match(message) and kind == "TimeoutError":
+            return ExecutionError("timeout", f"stopped after {self.options.seconds:g} s")
+        if kind == "MemoryError":
+            return ExecutionError("memory", message)
+        if found := _SYNCHRONOUS.search(message):
+            # An unknown function where the worker cannot ask this process about it.
+            return ExecutionError("NameError", f"name {found[1]!r} is not defined")
+        what, reason = meaning(kind, message, self.refused, self.token)
+        if what == "lacks":
+            raise Lacking(reason)
+        if what == "blocked":
+            return ExecutionError("blocked", reason)
+        return ExecutionError(kind.rpartition(".")[2], message)
+
+    def finish(self, worker: Any, context: Mapping[str, Any], error: ExecutionError | None) -> dict[str, Any]:
+        """The calls not yet reported, and the variables."""
+        if not self._late(worker) or (error and error.code == "timeout"):
+            # After a time-out the interpreter vouches for no value.
+            return {}
+        return self._variables(worker, context)
+
+    def _variables(self, worker: Any, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The program's global variables that hold data; each is read by its name alone."""
+        import pydantic_monty
+
+        listed = set(worker.feed_run(f"[*{self.token}_locals()]"))
+        own = self.mocks.names | PRELUDE_NAMES
+        names = [name for name in listed if name not in own or name in self.program.bound or name in context]
+        found: dict[str, Any] = {}
+        for name in sorted(names):
+            if name.startswith((self.token, "__")):
+                continue
+            try:
+                value = worker.feed_run(name)
+                if self._is_data(worker, name, value):
+                    found[name] = plain(value)
+            except pydantic_monty.MontyRuntimeError:
+                found[name] = Opaque("unreadable")
+        return found
+
+    def _late(self, worker: Any) -> bool:
+        """The last calls that could not be reported at once; False if the session is lost."""
+        import pydantic_monty
+
+        try:
+            self.trace.late(worker.feed_run(f"{self.token}_late()"))
+        except (pydantic_monty.MontyError, RuntimeError):
+            return False  # its worker was ended at the memory or time limit
+        return True
+
+    def _is_data(self, worker: Any, name: str, value: Any) -> bool:
+        """Functions, classes and modules are no data; the sandbox hands them out as their text."""
+        if isinstance(value, type) or type(value).__name__ in ("MontyStdTypeProxy", "MontyClassTypeProxy"):
+            return False
+        if isinstance(value, str) and _PRINTED.match(value):
+            kind = worker.feed_run(f"{self.token}_type({name})")
+            return kind is str or getattr(kind, "name", "object") not in _NOT_DATA
+        return True
+
+
+class _Stop(Exception):
+    """This process ends the program."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+_pools: dict[int, Any] = {}
+_lock = threading.Lock()
+
+
+def _pool() -> Any:
+    """The workers of this process. After a fork the child starts its own and leaves the parent's alone."""
+    with _lock:
+        if os.getpid() not in _pools:
+            try:
+                from pydantic_monty import Monty
+            except ImportError:
+                raise MissingExtra("pydantic-monty", "execution", "running model-written code") from None
+            _pools[os.getpid()] = Monty(max_checkouts_per_worker=2_000).__enter__()
+            atexit.register(close)
+        return _pools[os.getpid()]
+
+
+def close() -> None:
+    """Ends this process's workers; the next program starts new ones."""
+    with _lock:
+        pool = _pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.__exit__(None, None, None)
