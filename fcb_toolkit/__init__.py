@@ -45,7 +45,7 @@ _WHERE = {
     "explore": "widgets",
     "run_panel": "widgets",
 }
-_MODULES = ("plots", "statistics", "judging", "models", "benchmarks")
+_MODULES = ("benchmarks", "errors", "judging", "models", "plots", "statistics")
 
 __all__ = [
     "Answer",

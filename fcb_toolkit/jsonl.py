@@ -1,7 +1,7 @@
 """Records on disk: JSON Lines that survive a kill, with errors that carry file and line.
 
-    for number, row in read(path): ...          # DataError: "data/x.jsonl line 7: not JSON: ..."
-    with Appender(path) as out: out.append(row)  # flushed to the disk record by record
+for number, row in read(path): ...          # DataError: "data/x.jsonl line 7: not JSON: ..."
+with Appender(path) as out: out.append(row)  # flushed to the disk record by record
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Appender:
         path.parent.mkdir(parents=True, exist_ok=True)
         if drop:
             os.truncate(path, path.stat().st_size - drop)
-        self._file = open(path, "ab", buffering=0)
+        self._file = path.open("ab", buffering=0)
 
     def append(self, *rows: Mapping[str, Any]) -> None:
         data = "".join(dumps(row) + "\n" for row in rows).encode("utf-8")
@@ -172,8 +172,8 @@ def write_atomic(path: Path, data: str | bytes) -> None:
             file.write(data.encode("utf-8") if isinstance(data, str) else data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
         raise DataError(f"{path}: cannot be written: {error.strerror}; nothing was changed") from None

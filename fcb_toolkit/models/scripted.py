@@ -1,7 +1,7 @@
 """A model that answers from a script, for tests, baselines and notebooks.
 
-    ScriptedModel(["first reply", "second reply"])         # in the order of the prompts, then again
-    ScriptedModel(lambda messages, tools: "an answer")      # from what is asked
+ScriptedModel(["first reply", "second reply"])         # in the order of the prompts, then again
+ScriptedModel(lambda messages, tools: "an answer")      # from what is asked
 """
 
 from __future__ import annotations

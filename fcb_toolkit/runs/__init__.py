@@ -1,8 +1,8 @@
 """A run: one model over many cases, on disk from the first reply on.
 
-    run = fcb.evaluate(model, cases, out="runs/demo")   # run it again: it goes on where it stopped
-    run = fcb.load_run("runs/demo")
-    run = fcb.rescore(run, "functionchat_exact")        # no model needed
+run = fcb.evaluate(model, cases, out="runs/demo")   # run it again: it goes on where it stopped
+run = fcb.load_run("runs/demo")
+run = fcb.rescore(run, "functionchat_exact")        # no model needed
 """
 
 from fcb_toolkit.runs.evaluate import evaluate

@@ -1,10 +1,10 @@
 """A run's folder: what is in which file, how it is opened again after a kill at any byte.
 
-    DIR/manifest.json           what was run, with which versions
-    DIR/cases.jsonl             the cases, so that the run can be scored without the benchmark
-    DIR/prompts.jsonl           sha256 -> prompt as sent, shape, mode, notes
-    DIR/replies.jsonl           appended as they come
-    DIR/verdicts/<metric>.jsonl
+DIR/manifest.json           what was run, with which versions
+DIR/cases.jsonl             the cases, so that the run can be scored without the benchmark
+DIR/prompts.jsonl           sha256 -> prompt as sent, shape, mode, notes
+DIR/replies.jsonl           appended as they come
+DIR/verdicts/<metric>.jsonl
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ def verdict_row(key: Key, verdict: Verdict) -> dict[str, Any]:
 def verdict_of(row: Mapping[str, Any]) -> tuple[Key, Verdict]:
     failure = FailureKind(row["failure"]) if row.get("failure") else None
     verdict = Verdict(
-        Outcome(row["outcome"]), failure, row.get("reason", ""), row.get("metric", ""), row.get("details") or {}
+        Outcome(row["outcome"]),
+        failure,
+        row.get("reason", ""),
+        row.get("metric", ""),
+        row.get("details") or {},
     )
     return (row["case_id"], row.get("sample", 0)), verdict
 
@@ -71,7 +75,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise DataError(f"{path}: no such run; expected a folder that `fcb run --out` made")
     if not file.exists():
-        raise DataError(f"{path}: holds no manifest.json, so it is not a run; expected a folder that `fcb run` made")
+        raise DataError(
+            f"{path}: holds no manifest.json, so it is not a run; expected a folder that `fcb run` made"
+        )
     try:
         manifest = json.loads(jsonl.read_text(file))
     except ValueError as error:
@@ -189,7 +195,9 @@ class RunFolder:
         names = sorted({case.benchmark for case in self.cases})
         benchmark = {"name": ", ".join(names), "sha256": cases_sha256(self.cases), "cases": len(self.cases)}
         whole = {**manifest, "benchmark": benchmark}
-        jsonl.write_atomic(self.path / "manifest.json", json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
+        jsonl.write_atomic(
+            self.path / "manifest.json", json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+        )
         self.manifest = whole
 
 

@@ -102,7 +102,9 @@ def generation_settings(given: dict[str, Any]) -> Generation:
     }
     for name, right in limits.items():
         if not right:
-            raise DataError(f"generation setting {name} is {getattr(settings, name)!r}, expected {expected[name]}")
+            raise DataError(
+                f"generation setting {name} is {getattr(settings, name)!r}, expected {expected[name]}"
+            )
     return settings
 
 
@@ -169,7 +171,9 @@ def generate_missing(
     prompts = [prepare(model, case) for case in waiting]
     hashes = [store.add_prompt(prompt) for prompt in prompts]
     total = len(cases) * settings.samples
-    with tqdm(total=total, initial=done * settings.samples, unit="reply", disable=not session.progress) as bar:
+    with tqdm(
+        total=total, initial=done * settings.samples, unit="reply", disable=not session.progress
+    ) as bar:
         try:
             for index, reply in model.generate(prompts, settings):
                 case, prompt = waiting[index], prompts[index]
@@ -197,4 +201,6 @@ def prepare(model: Model, case: Case) -> Rendered:
     try:
         return model.prepare(case.messages, case.tools)
     except FcbError as error:
-        raise type(error)(f"{case.id}: {error}") if type(error) is not UnknownName else error from None
+        if isinstance(error, UnknownName):
+            raise
+        raise type(error)(f"{case.id}: {error}") from None

@@ -65,7 +65,9 @@ class Run:
         """Raises `DataError` if the run holds no reply of that case and sample."""
         reply = self.reply_by_key.get((self.case(case_id).id, sample))
         if reply is None:
-            raise DataError(f"run {self.name}: no reply for {case_id} sample {sample}; the run was stopped before it")
+            raise DataError(
+                f"run {self.name}: no reply for {case_id} sample {sample}; the run was stopped before it"
+            )
         return reply
 
     def answer(self, reply: Reply) -> Answer:
@@ -80,7 +82,9 @@ class Run:
 
     def __repr__(self) -> str:
         metrics = ", ".join(self.verdicts) or "none"
-        return f"Run({self.name!r}: {len(self.replies)} replies to {len(self.cases)} cases, verdicts: {metrics})"
+        return (
+            f"Run({self.name!r}: {len(self.replies)} replies to {len(self.cases)} cases, verdicts: {metrics})"
+        )
 
 
 def answer_of(case: Case, reply: Reply, prompt: str | None) -> Answer:

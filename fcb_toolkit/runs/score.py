@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fcb_toolkit import scoring
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.records import Case, Verdict
+from fcb_toolkit.records import Case, Reply, Verdict
 from fcb_toolkit.runs import disk
 from fcb_toolkit.runs.record import Key, Run
 
@@ -41,7 +41,9 @@ def load_run(path: str | Path) -> Run:
     manifest = disk.read_manifest(path)
     notes: list[str] = []
     cases = tuple(map(disk.case_of, disk.read_tail_tolerant(path / "cases.jsonl", notes)[0]))
-    replies = {r.key: r for r in map(disk.reply_of, disk.read_tail_tolerant(path / "replies.jsonl", notes)[0])}
+    replies = {
+        r.key: r for r in map(disk.reply_of, disk.read_tail_tolerant(path / "replies.jsonl", notes)[0])
+    }
     prompts = disk.read_tail_tolerant(path / "prompts.jsonl", notes)[0]
     known = {case.id for case in cases}
     lost = [key for key in replies if key[0] not in known]
@@ -59,7 +61,9 @@ def load_run(path: str | Path) -> Run:
     return scored(run, None, only_missing=True)
 
 
-def rescore(run: Run | str | Path, metric: str | Callable[..., object] | Sequence[str | Callable[..., object]]) -> Run:
+def rescore(
+    run: Run | str | Path, metric: str | Callable[..., object] | Sequence[str | Callable[..., object]]
+) -> Run:
     """The run with the verdicts of `metric` (one or several, names or `@fcb.metric` functions) computed again.
 
     They are also written beside the run where it has a folder. Raises `UnknownName` for a wrong name.
@@ -88,9 +92,22 @@ def scored(run: Run, metrics: Iterable[str] | None, *, only_missing: bool = Fals
         case = run.case_by_id[reply.case_id]
         wanted = default_metrics(case) if names is None else names
         if only_missing:
-            wanted = tuple(n for n in wanted if reply.key not in verdicts.get(n, {}))
-        if wanted:
+            wanted = tuple(n for n in wanted if _is_open(verdicts.get(n, {}).get(reply.key), reply))
+        if not wanted:
+            continue
+        if reply.finish_reason == "error":
+            # The toolkit failed, not the model.
+            reason = f"no reply from the model: {'; '.join(reply.notes) or 'an error'}"
+            none = Verdict.not_scored(reason, reply_error=True)
+            found = {name: replace(none, metric=name) for name in wanted}
+        else:
             answer = run.answer(reply)
-            for name in wanted:
-                verdicts.setdefault(name, {})[reply.key] = scoring.score_answer(case, answer, name)
+            found = {name: scoring.score_answer(case, answer, name) for name in wanted}
+        for name, verdict in found.items():
+            verdicts.setdefault(name, {})[reply.key] = verdict
     return replace(run, verdicts=verdicts)
+
+
+def _is_open(verdict: Verdict | None, reply: Reply) -> bool:
+    """No verdict yet, or one of an earlier reply that ended in an error and has come since."""
+    return verdict is None or (bool(verdict.details.get("reply_error")) and reply.finish_reason != "error")

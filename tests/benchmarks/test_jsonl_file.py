@@ -198,7 +198,7 @@ def test_gold_that_is_no_call_says_what_was_found(tmp_path: Path, truth: Any, me
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"messages": []}, "'messages' is a list, expected a list of at least one message"),
+        ({"messages": []}, "'messages' is empty, expected at least one message"),
         ({"messages": [{"role": "human", "content": "x"}]}, "messages[0] has role 'human', expected one of"),
         ({"type_of_output": "calls"}, "'type_of_output' is 'calls', expected one of call, "),
         ({"temperature": "hot"}, "'temperature' is a string, expected a number"),

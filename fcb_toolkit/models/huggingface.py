@@ -1,0 +1,121 @@
+"""A transformers model in process: its own chat template, its own tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fcb_toolkit.models import huggingface_plain
+from fcb_toolkit.models.huggingface_batch import Prompt
+from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
+from fcb_toolkit.rendering import load_template, render
+
+if TYPE_CHECKING:
+    from fcb_toolkit.models.huggingface_load import ModelOptions
+
+
+class HuggingFaceModel:
+    """What `fcb.load_model` gives. `model` and `tokenizer` are transformers' own objects."""
+
+    def __init__(
+        self, model: Any, tokenizer: Any, name: str, options: ModelOptions, revision: str = ""
+    ) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.name = name
+        self.options = options
+        self.revision = revision
+        self.template = load_template(
+            options.template if options.template is not None else tokenizer,
+            bos_token=tokenizer.bos_token,
+            eos_token=tokenizer.eos_token,
+        )
+        self.stop_ids = stop_ids(model, tokenizer)
+
+    def describe(self) -> dict[str, Any]:
+        template = self.options.template or self.tokenizer.chat_template
+        quantization = getattr(self.model.config, "quantization_config", None)
+        return {
+            "id": self.name,
+            "kind": "huggingface",
+            "revision": self.revision,
+            "architecture": type(self.model).__name__,
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "device": str(self.model.device),
+            "quantization": str(getattr(quantization, "quant_method", "")) if quantization else "",
+            "template_sha256": hashlib.sha256(str(template).encode()).hexdigest() if template else "",
+            "mode": self.options.mode,
+            "language": self.options.language,
+            "enable_thinking": self.options.enable_thinking,
+            "format": self.options.format or "auto",
+            "engine": self.options.engine,
+        }
+
+    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
+        """The prompt as the template makes it, or in prompt mode where the template cannot."""
+        rendered = render(
+            messages,
+            tools,
+            self.template,
+            mode=self.options.mode,
+            language=self.options.language,
+            enable_thinking=self.options.enable_thinking,
+        )
+        return replace(rendered, format=self.options.format) if self.options.format else rendered
+
+    def generate(self, prompts: Sequence[Rendered], settings: Generation) -> Iterator[tuple[int, Reply]]:
+        """Replies as they end. A prompt longer than the model takes gives a reply that ended in an error."""
+        waiting: list[Prompt] = []
+        longest = max_positions(self.model)
+        for index, rendered in enumerate(prompts):
+            # The template wrote every special token already: adding them again would double the BOS.
+            ids = self.tokenizer(rendered.prompt, add_special_tokens=False)["input_ids"]
+            if longest is not None and len(ids) + settings.max_new_tokens > longest:
+                yield from too_long(index, len(ids), longest, settings)
+            else:
+                waiting += [Prompt(index, sample, ids, rendered) for sample in range(settings.samples)]
+        for prompt, reply in huggingface_plain.generate(self, waiting, settings):
+            yield prompt.index, reply
+
+
+def too_long(index: int, tokens: int, longest: int, settings: Generation) -> Iterator[tuple[int, Reply]]:
+    note = (
+        f"the prompt has {tokens} tokens and max_new_tokens is {settings.max_new_tokens}, "
+        f"but the model takes {longest} in all"
+    )
+    for sample in range(settings.samples):
+        yield index, Reply("", None, sample, "error", tokens, 0, 0.0, notes=(note,))
+
+
+def max_positions(model: Any) -> int | None:
+    value = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return int(value) if value else None
+
+
+def stop_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """Tokens that end a turn: the model's and tokenizer's own, and the one that its template writes
+    after an assistant's text (Llama 3 names end-of-text as EOS but ends turns with another token)."""
+    found: list[int | None] = []
+    configured = getattr(model.generation_config, "eos_token_id", None)
+    found += configured if isinstance(configured, (list, tuple)) else [configured]
+    found.append(tokenizer.eos_token_id)
+    found.append(_turn_end(tokenizer))
+    return tuple(dict.fromkeys(int(i) for i in found if i is not None))
+
+
+def _turn_end(tokenizer: Any) -> int | None:
+    marker = "\ue000fcb\ue001"
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": marker}]
+    try:
+        text = tokenizer.apply_chat_template(turns, tokenize=False)
+    except Exception:  # a template may raise anything; then it names no end of turn
+        return None
+    after = text.partition(marker)[2]
+    ids = tokenizer(after.lstrip(), add_special_tokens=False)["input_ids"] if after.strip() else []
+    special = set(getattr(tokenizer, "all_special_ids", ())) | {
+        i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special
+    }
+    return ids[0] if ids and ids[0] in special else None

@@ -1,0 +1,95 @@
+"""What the engines share: one prompt as tokens, batches that fit the memory, out-of-memory, texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from fcb_toolkit.records import Generation, Rendered, Reply
+
+CPU_SHARE = 0.5
+"""Share of the free memory that a batch's cache may take."""
+MOST_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """`index` counts the caller's prompts; `ids` are tokens, special ones included."""
+
+    index: int
+    sample: int
+    ids: list[int]
+    rendered: Rendered
+
+
+def cache_bytes_per_token(model: Any) -> int:
+    """Bytes of keys and values that one token takes over all layers."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", 1)
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return int(2 * config.num_hidden_layers * heads * width * model.dtype.itemsize)
+
+
+def free_bytes(model: Any) -> int:
+    """Memory that is free where the model lies."""
+    if model.device.type == "cuda":
+        return int(torch.cuda.mem_get_info(model.device)[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def rows_that_fit(model: Any, tokens: int) -> int:
+    """Rows of `tokens` (prompt and reply) whose cache and logits fit; at least 1.
+
+    Computed from the lengths at hand, not from the longest that the model could take.
+    """
+    vocabulary = model.config.get_text_config().vocab_size
+    row = tokens * cache_bytes_per_token(model) + 4 * vocabulary
+    return max(1, min(MOST_ROWS, int(CPU_SHARE * free_bytes(model)) // int(row)))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    text = str(error)
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
+        isinstance(error, RuntimeError) and ("not enough memory" in text or "can't allocate memory" in text)
+    )
+
+
+def release_memory(model: Any) -> None:
+    if model.device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
+def cut_at_stop(ids: Sequence[int], stop_ids: Sequence[int]) -> tuple[list[int], str]:
+    """(tokens up to and including the first stop token, finish reason)."""
+    stops = set(stop_ids)
+    for position, token in enumerate(ids):
+        if token in stops:
+            return list(ids[: position + 1]), "stop"
+    return list(ids), "length"
+
+
+def make_reply(tokenizer: Any, prompt: Prompt, ids: Sequence[int], finish: str, seconds: float) -> Reply:
+    """The text keeps its special tokens; the prompt's tokens are not among `ids`."""
+    text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    return Reply(
+        "",
+        text,
+        prompt.sample,
+        finish,
+        len(prompt.ids),
+        len(ids),
+        round(seconds, 4),
+        format=prompt.rendered.format,
+    )
+
+
+def seed_of(prompt: Prompt, settings: Generation) -> int:
+    """One seed a request, so that a sample does not depend on which others share its batch."""
+    key = f"{settings.seed}\0{prompt.sample}\0{prompt.rendered.prompt}"
+    return int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1

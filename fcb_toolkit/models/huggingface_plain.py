@@ -1,0 +1,130 @@
+"""The plain engine: padded batches through transformers' own `generate`. Works for every model type."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
+
+from fcb_toolkit.models.huggingface_batch import (
+    Prompt,
+    cut_at_stop,
+    is_out_of_memory,
+    make_reply,
+    release_memory,
+    rows_that_fit,
+    seed_of,
+)
+from fcb_toolkit.records import Generation, Reply
+
+if TYPE_CHECKING:
+    from fcb_toolkit.models.huggingface import HuggingFaceModel
+
+
+def generate(
+    owner: HuggingFaceModel, prompts: Sequence[Prompt], settings: Generation
+) -> Iterator[tuple[Prompt, Reply]]:
+    """Longest first, so that memory runs out at once or never; a batch that does is halved."""
+    waiting = sorted(prompts, key=lambda p: (-len(p.ids), p.index, p.sample))
+    while waiting:
+        tokens = len(waiting[0].ids) + settings.max_new_tokens
+        rows = settings.batch_size or rows_that_fit(owner.model, tokens)
+        batch, waiting = waiting[:rows], waiting[rows:]
+        yield from _halving(owner, batch, settings)
+
+
+def _halving(
+    owner: HuggingFaceModel, batch: list[Prompt], settings: Generation
+) -> Iterator[tuple[Prompt, Reply]]:
+    try:
+        replies = _batch(owner, batch, settings)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        replies = None
+    # Outside the except block: the exception holds the failed batch's tensors alive.
+    if replies is not None:
+        yield from zip(batch, replies, strict=True)
+        return
+    release_memory(owner.model)
+    if len(batch) == 1:
+        note = f"out of memory with one prompt of {len(batch[0].ids)} tokens"
+        yield batch[0], Reply("", None, batch[0].sample, "error", len(batch[0].ids), 0, 0.0, notes=(note,))
+        return
+    half = len(batch) // 2
+    yield from _halving(owner, batch[:half], settings)
+    yield from _halving(owner, batch[half:], settings)
+
+
+def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generation) -> list[Reply]:
+    model, tokenizer = owner.model, owner.tokenizer
+    width = max(len(p.ids) for p in batch)
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else owner.stop_ids[0]
+    ids = torch.tensor([[pad] * (width - len(p.ids)) + p.ids for p in batch], device=model.device)
+    mask = torch.tensor([[0] * (width - len(p.ids)) + [1] * len(p.ids) for p in batch], device=model.device)
+    started = time.perf_counter()
+    with torch.inference_mode():
+        out = model.generate(
+            ids,
+            attention_mask=mask,
+            generation_config=_config(owner, settings, pad),
+            logits_processor=_sampler(batch, settings),
+        )
+    seconds = (time.perf_counter() - started) / len(batch)
+    replies = []
+    for prompt, row in zip(batch, out[:, width:].tolist(), strict=True):
+        new, finish = cut_at_stop(row, owner.stop_ids)
+        replies.append(make_reply(tokenizer, prompt, new, finish, seconds))
+    return replies
+
+
+def _config(owner: HuggingFaceModel, settings: Generation, pad: int) -> GenerationConfig:
+    """Every setting is given: what a checkpoint's generation_config asks for (sampling, a repetition
+    penalty, top_k) would make two models incomparable."""
+    return GenerationConfig(
+        max_new_tokens=settings.max_new_tokens,
+        do_sample=False,  # sampling is done by `PerRowSampler`
+        num_beams=1,
+        repetition_penalty=1.0,
+        no_repeat_ngram_size=0,
+        eos_token_id=list(owner.stop_ids),
+        pad_token_id=pad,
+        use_cache=True,
+    )
+
+
+def _sampler(batch: Sequence[Prompt], settings: Generation) -> LogitsProcessorList:
+    return LogitsProcessorList([PerRowSampler(batch, settings)] if settings.temperature > 0 else [])
+
+
+class PerRowSampler(LogitsProcessor):
+    """Draws each row's token with the row's own generator and leaves it as the only choice.
+
+    A reply then depends on its seed alone, not on which others share its batch.
+    """
+
+    def __init__(self, batch: Sequence[Prompt], settings: Generation) -> None:
+        self.settings = settings
+        self.generators = [torch.Generator().manual_seed(seed_of(p, settings)) for p in batch]
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        chosen = draw(scores, self.generators, self.settings)
+        only = torch.full_like(scores, -torch.inf)
+        return only.scatter_(1, chosen.unsqueeze(1), 0.0)
+
+
+def draw(scores: torch.Tensor, generators: Sequence[torch.Generator], settings: Generation) -> torch.Tensor:
+    """One token a row by temperature and top_p. `scores`: (rows, vocabulary); result: (rows,)."""
+    probabilities = torch.softmax(scores.float() / settings.temperature, dim=-1)
+    ordered, order = probabilities.sort(dim=-1, descending=True)
+    # A token stays if the mass before it is below top_p; the first always does.
+    ordered[(ordered.cumsum(-1) - ordered) >= settings.top_p] = 0.0
+    ordered = ordered.cpu()
+    picks: list[Any] = [
+        torch.multinomial(row, 1, generator=generator)
+        for row, generator in zip(ordered, generators, strict=True)
+    ]
+    return order.gather(1, torch.stack(picks).to(order.device)).squeeze(1)

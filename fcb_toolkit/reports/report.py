@@ -1,0 +1,75 @@
+"""`fcb report`: everything that one or several runs give, into one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from fcb_toolkit import plots
+from fcb_toolkit.errors import DataError
+from fcb_toolkit.frames import to_frame
+from fcb_toolkit.jsonl import write_atomic
+from fcb_toolkit.reports.items import items_html, items_markdown
+from fcb_toolkit.runs import Run
+from fcb_toolkit.statistics import summarize
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BY = ("run", "model", "benchmark", "category", "metric")
+
+
+def _accuracy(frame: pd.DataFrame) -> Figure | None:
+    return plots.accuracy(frame)
+
+
+FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure | None]] = {"accuracy": _accuracy}
+"""Name -> figure of a frame; None where the runs do not hold what it needs."""
+
+
+def write_report(runs: Sequence[Run], out: str | Path) -> dict[str, Path]:
+    """Tables, per-item pages and figures of these runs. Gives the paths by name.
+
+    Raises `DataError` for runs without a reply, or two runs of one name.
+    """
+    out = Path(out)
+    names = [run.name for run in runs]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise DataError(f"two runs have the name {doubled!r}; give folders with different names")
+    frame = to_frame(runs)
+    if frame.empty:
+        raise DataError(f"{names[0]}: no replies yet, so there is nothing to report")
+    table = summarize(frame, by=list(BY))
+    written = {"table": out / "summary.csv", "markdown": out / "summary.md"}
+    write_atomic(written["table"], table.to_csv(index=False, lineterminator="\n"))
+    write_atomic(written["markdown"], markdown_table(table))
+    for run in runs:
+        written[f"items {run.name}"] = out / f"items-{run.name}.html"
+        write_atomic(written[f"items {run.name}"], items_html(run))
+        write_atomic(out / f"items-{run.name}.md", items_markdown(run))
+    for name, draw in FIGURES.items():
+        figure = draw(frame)
+        if figure is not None:
+            written[f"figure {name}"] = plots.save(figure, out / "figures" / name)["png"]
+    return written
+
+
+def markdown_table(table: pd.DataFrame) -> str:
+    """A table of `summarize` as Markdown, rates in percent with their interval."""
+    columns = [name for name in table.columns if name not in ("rate", "low", "high", "method")]
+    lines = ["| " + " | ".join([*columns, "rate, %", "95% interval"]) + " |"]
+    lines.append("| " + " | ".join(["---"] * (len(columns) + 2)) + " |")
+    for _, row in table.iterrows():
+        cells = [str(row[name]).replace("|", "\\|") for name in columns]
+        lines.append("| " + " | ".join([*cells, *_percent(row)]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _percent(row: pd.Series) -> list[str]:
+    if pd.isna(row["rate"]):
+        return ["-", "-"]
+    return [f"{100 * row['rate']:.1f}", f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"]
