@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fcb_toolkit.parsers.calls import ARGUMENT_KEYS, Span, add_calls, looks_like_call
+from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
-from fcb_toolkit.parsers.values import Unreadable, Value, read_value
+from fcb_toolkit.parsers.values import Value, read_value
 
 _KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls"
 _START = re.compile(rf"""[\[{{]\s*+(?:\{{\s*+)?+["'](?:{_KEYS}|{"|".join(ARGUMENT_KEYS)})["']\s*+:""")

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fcb_toolkit.parsers.offered import Offered
+from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.scan import Scan
-from fcb_toolkit.parsers.values import Unreadable, decode, read_value
+from fcb_toolkit.parsers.values import decode, read_value
 
 NAME_KEYS = ("name", "tool_name", "function_name", "tool", "function")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "tool_input")

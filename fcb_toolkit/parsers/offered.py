@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fcb_toolkit.parsers.reader import MAX_DIGITS, Unreadable
 from fcb_toolkit.parsers.scan import Scan
-from fcb_toolkit.parsers.values import MAX_DIGITS, Unreadable, Value, decode, read_value
+from fcb_toolkit.parsers.values import Value, decode, read_value
 from fcb_toolkit.records import Tool, tool_name, tool_parameters
 
 _KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fcb_toolkit.parsers.calls import Span, add_calls
+from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
-from fcb_toolkit.parsers.values import Unreadable, read_value
+from fcb_toolkit.parsers.values import read_value
 
 Dialect = Literal["json", "function", "keys"]
 
@@ -91,8 +92,8 @@ def _close(reading: Reading, pos: int, tag: Tag) -> int:
         return pos
     stop = scan.find(tag.close, pos)
     again = scan.find(tag.open, pos)
-    reading.repair("stray_text" if 0 <= stop and (again < 0 or stop < again) else "missing_close")
-    if 0 <= stop and (again < 0 or stop < again):
+    reading.repair("stray_text" if stop >= 0 and (again < 0 or stop < again) else "missing_close")
+    if stop >= 0 and (again < 0 or stop < again):
         reading.text(pos, stop)
         return stop + len(tag.close)
     return pos
