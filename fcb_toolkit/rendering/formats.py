@@ -55,13 +55,13 @@ MARKS: dict[str, Marks] = {
     "deepseek_v3": Marks(turn=("<｜tool▁sep｜>", "```json")),
     "deepseek_v31": Marks(turn=("<｜tool▁sep｜>",), without=("```json",)),
     "deepseek_v32": Marks(turn=("<｜DSML｜",)),
-    "qwen3_coder": Marks(turn=("<function=", "<parameter=")),
+    "qwen3_coder": Marks(turn=("<function=", "<parameter="), told=("<parameter=",)),
     "functionary_v31": Marks(turn=("<function=", "{"), without=("<parameter=",)),
     "gemma3_tool_code": Marks(turn=("```tool_code",), told=("```tool_code",)),
     "gemma4": Marks(turn=("<|tool_call>call:",)),
     "functiongemma": Marks(turn=("<start_function_call>",)),
     "phi4_mini": Marks(turn=("<|tool_call|>",), told=("<|tool_call|>",)),
-    "glm45": Marks(turn=("<arg_key>", "<arg_value>")),
+    "glm45": Marks(turn=("<arg_key>", "<arg_value>"), told=("<arg_key>",)),
     "glm47": Marks(turn=("<arg_key>", "<arg_value>")),
     "kimi_k2": Marks(turn=("<|tool_calls_section_begin|>",)),
     "minimax_m1": Marks(turn=("<tool_calls>",)),
@@ -152,6 +152,14 @@ def _python_call(call: Mapping[str, Any]) -> str:
     return f"{function['name']}({arguments})"
 
 
+def _xml_call(call: Mapping[str, Any]) -> str:
+    lines = ["<tool_call>", f"<function={call['function']['name']}>"]
+    for key, value in call["function"]["arguments"].items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines += [f"<parameter={key}>", text, "</parameter>"]
+    return "\n".join([*lines, "</function>", "</tool_call>"])
+
+
 def _json_list(calls: Sequence[Mapping[str, Any]]) -> str:
     return "[" + ", ".join(_json_call(call) for call in calls) + "]"
 
@@ -170,6 +178,7 @@ WRITERS: dict[str, Callable[[Sequence[Mapping[str, Any]]], str]] = {
     "pythonic": _python_list,
     "llama4_pythonic": _python_list,
     "llama3_json": lambda calls: "; ".join(_json_call(call, "parameters") for call in calls),
+    "qwen3_coder": lambda calls: "\n".join(map(_xml_call, calls)),
     "llama4_json": lambda calls: "; ".join(_json_call(call, "parameters") for call in calls),
 }
 """How a call is written into the content of a turn, for templates that do not read `tool_calls`."""

@@ -45,6 +45,23 @@ TOOLS: tuple[dict[str, Any], ...] = (
         },
     },
 )
+
+
+def _simple(tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool["function"]
+    properties = {k: v for k, v in function["parameters"]["properties"].items() if k != "place"}
+    return {
+        **tool,
+        "function": {**function, "parameters": {**function["parameters"], "properties": properties}},
+    }
+
+
+SIMPLE_TOOLS = tuple(_simple(tool) for tool in TOOLS)
+"""Without the nested object, on which templates that walk the schema may fail."""
+
+RESULT_ROLES = ("tool", "tool_response", "tool_results", "ipython", "function", "observation")
+"""Roles under which templates take tool results; tried where `tool` is dropped or refused."""
+
 RICH: dict[str, Any] = {
     "city": "부산광역시",
     "days": 3,
@@ -52,10 +69,11 @@ RICH: dict[str, Any] = {
     "areas": ["해운대", "광안리"],
     "place": {"floor": 2, "label": "별관"},
 }
+SIMPLE: dict[str, Any] = {"city": "부산광역시"}
 LADDER: tuple[dict[str, Any], ...] = (
     RICH,
     {"city": "부산광역시", "days": 3, "detail": True},
-    {"city": "부산광역시"},
+    SIMPLE,
     {"days": 3},
 )
 """Arguments tried in turn: what a template mangles further up it may print right further down."""

@@ -25,7 +25,10 @@ from fcb_toolkit.rendering.material import (
     QUESTION,
     RESULT,
     RESULT_JSON,
+    RESULT_ROLES,
     RICH,
+    SIMPLE,
+    SIMPLE_TOOLS,
     SYSTEM,
     TOOLS,
     USER,
@@ -56,6 +59,11 @@ class Calls:
     some: bool = False
     """At least simple arguments are shown unmangled."""
 
+    @property
+    def rank(self) -> tuple[bool, ...]:
+        """How faithful: the more true from the left, the better."""
+        return self.exact and self.strict, self.exact, self.visible, self.some
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -64,8 +72,11 @@ class Profile:
     template: Template
     shape: Shape
     format: formats.FormatChoice
-    shows_tools: bool
+    names_tools: bool
+    """The tools' names come out somewhere in the prompt, whatever else is lost."""
     tool_faults: tuple[str, ...]
+    tools: tuple[Mapping[str, Any], ...]
+    """The probe tools that the template can print: all, those without nested objects, or none."""
     calls: Calls
     shows_results: bool
     result_fault: str
@@ -81,6 +92,11 @@ class Profile:
     """A second call turn, after a result, is as faithful as the first."""
     errors: tuple[str, ...] = ()
 
+    @property
+    def shows_tools(self) -> bool:
+        """The tools are shown well enough to be used."""
+        return self.names_tools and not FATAL.intersection(self.tool_faults)
+
     def put(
         self, shape: Shape, conversation: Conversation, texts: Texts, *, add_generation_prompt: bool = True
     ) -> tuple[str, Given]:
@@ -94,6 +110,8 @@ class Profile:
         )
         return prompt, given
 
+
+FATAL = frozenset({"name", "parameters", "types", "json", "html"})
 
 _CACHE: OrderedDict[str, Profile] = OrderedDict()
 _CACHE_SIZE = 256
@@ -123,13 +141,14 @@ class _Prober:
         }
         self.empty_tools: Any = None
         self.shape = Shape()
+        self.tools: Sequence[dict[str, Any]] = ()
 
     def profile(self) -> Profile:
         self._find_empty_tools()
         system = self._shows_system()
         if not system:
             self.shape = replace(self.shape, system="user")
-        shows_tools, faults, words = self._find_tools()
+        names_tools, faults, words = self._find_tools()
         calls = self._find_calls()
         if calls.some or calls.exact:
             self.shape = replace(calls.shape, tools=self.shape.tools, variables=self.shape.variables)
@@ -139,8 +158,9 @@ class _Prober:
             template=self.template,
             shape=self.shape,
             format=choice,
-            shows_tools=shows_tools,
+            names_tools=names_tools,
             tool_faults=faults,
+            tools=tuple(self.tools),
             calls=calls,
             shows_results=shows_results,
             result_fault=result_fault,
@@ -206,34 +226,44 @@ class _Prober:
         text = self.attempt([{"role": "system", "content": SYSTEM}, USER])
         return text is not None and SYSTEM in text and QUESTION in text
 
-    def region(self, messages: Sequence[Mapping[str, Any]], shape: Shape) -> str:
-        """The text that the two probe tools add to this conversation."""
-        with_tools = self.attempt(messages, tools=TOOLS, shape=shape)
+    def region(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], shape: Shape) -> str:
+        """The text that these tools add to the conversation."""
+        with_tools = self.attempt(messages, tools=tools, shape=shape)
         return "" if with_tools is None else added(self.attempt(messages), with_tools)
 
     def _find_tools(self) -> tuple[bool, tuple[str, ...], str]:
-        """Where the template takes its tools: the argument, another variable, a key of the system message."""
-        best: tuple[bool, tuple[str, ...], str] = (False, ("dropped",), "")
+        """Where the template takes its tools: (their names are shown, what is wrong with them, their text).
+
+        Tried in turn: the argument `tools`, other variables, a key of the system message; each alone and
+        with a system message, with nested and with simple schemas.
+        """
+        with_system = [{"role": "system", "content": SYSTEM}, USER]
+        refused = False
         for shape in self._tool_places():
-            messages = (
-                [USER] if shape.tools != "system.tools" else [{"role": "system", "content": SYSTEM}, USER]
-            )
-            region = self.region(messages, shape)
-            losses = tool_losses(region, TOOLS)
-            names = [loss for loss in losses if "name" not in loss.fatal]
-            if len(names) == len(TOOLS):
-                walked = not all(loss.json for loss in losses) and repr(TOOLS[0]["function"]) not in region
-                self.shape = replace(shape, schemas="flat") if walked else shape
-                faults = tuple(dict.fromkeys(f for loss in losses for f in (*loss.fatal, *loss.missing)))
-                fatal = any(loss.fatal for loss in losses)
-                return not fatal, faults, region
-        # A template may print its tools only where there is a system message.
-        region = self.region([{"role": "system", "content": SYSTEM}, USER], self.shape)
-        losses = tool_losses(region, TOOLS)
-        if all("name" not in loss.fatal for loss in losses):
-            faults = tuple(dict.fromkeys(f for loss in losses for f in (*loss.fatal, *loss.missing)))
-            return not any(loss.fatal for loss in losses), ("needs_system", *faults), region
-        return best
+            for tools in (TOOLS, SIMPLE_TOOLS):
+                for messages in ([USER], with_system):
+                    found = self._tools_at(messages, tools, shape)
+                    if found is None:
+                        continue
+                    faults, region = found
+                    faults += () if tools is TOOLS else ("nested",)
+                    faults += () if messages is not with_system else ("needs_system",)
+                    self.tools = tools
+                    return True, faults, region
+            refused = refused or self.attempt(with_system, tools=SIMPLE_TOOLS, shape=shape) is None
+        self.tools = ()
+        return False, ("refused",) if refused else ("dropped",), ""
+
+    def _tools_at(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], shape: Shape
+    ) -> tuple[tuple[str, ...], str] | None:
+        region = self.region(messages, tools, shape)
+        losses = tool_losses(region, tools)
+        if any("name" in loss.fatal for loss in losses):
+            return None
+        walked = not all(loss.json for loss in losses) and repr(tools[0]["function"]) not in region
+        self.shape = replace(shape, schemas="flat") if walked else shape
+        return tuple(dict.fromkeys(f for loss in losses for f in (*loss.fatal, *loss.missing))), region
 
     def _tool_places(self) -> list[Shape]:
         places = [self.shape]
@@ -245,29 +275,27 @@ class _Prober:
 
     def _find_calls(self) -> Calls:
         best = Calls(self.shape)
-        for content, arguments, ids in product(
-            ("empty", "null", "absent"), ("object", "string"), ("given", "nine")
+        for arguments, content, ids in product(
+            ("object", "string", "literals"), ("empty", "null", "absent"), ("given", "nine")
         ):
             shape = replace(self.shape, content=content, arguments=arguments, ids=ids)
             found = self._calls_in(shape)
-            if (found.strict, found.exact, found.visible) > (best.strict, best.exact, best.visible):
+            if found.rank > best.rank and (arguments != "literals" or found.exact):
                 best = found
             if found.strict and found.exact:
                 break
-            if found.some and not best.some:
-                best = found
         return best
 
     def _calls_in(self, shape: Shape) -> Calls:
-        text, prompt = self._call_turn(RICH, shape)
-        if text is None:
-            return Calls(shape)
-        visible = not call_faults(text, RICH)
-        some = visible or any(
-            turn is not None and not call_faults(turn, arguments)
-            for arguments in LADDER[1:]
-            for turn in [self._call_turn(arguments, shape)[0]]
+        turns = [self._call_turn(arguments, shape) for arguments in LADDER]
+        some = any(
+            text is not None and not call_faults(text, arguments)
+            for (text, _), arguments in zip(turns, LADDER, strict=True)
         )
+        text, prompt = turns[0]
+        if text is None:
+            return Calls(shape, some=some)
+        visible = not call_faults(text, RICH)
         found = formats.reading_formats(text, prompt, [(NAME, RICH)], TOOLS)
         if not found:
             return Calls(shape, visible=visible, text=text, some=some)
@@ -275,10 +303,9 @@ class _Prober:
         return Calls(shape, found[0], True, strict, visible, text, some)
 
     def cutter(self, shape: Shape, before: Sequence[Mapping[str, Any]] = (USER,)) -> Cutter:
-        tools = TOOLS if self.shape.tools != "text" else ()
         return Cutter(
             lambda messages, generation: self.render(
-                messages, tools=tools, shape=shape, generation=generation
+                messages, tools=self.tools, shape=shape, generation=generation
             ),
             tuple(before),
         )
@@ -315,28 +342,45 @@ class _Prober:
 
     def _find_results(self) -> tuple[bool, str]:
         """Sets the shape of tool results; (shown, what is wrong with them)."""
-        turns = [USER, call_message({"days": 3})]
-        plain: dict[str, str | None] = {}
-        for form in ("string", "object", "named"):
-            shape = replace(self.shape, results=form)
-            text = self.attempt([*turns, result_message(RESULT_JSON)], shape=shape)
-            plain[form] = text
-        as_text = plain["string"]
-        verbatim = as_text is not None and RESULT_JSON in as_text
-        named = plain["named"]
-        if named and _named_result(named) and not (verbatim and _tells_name(as_text)):
-            self.shape = replace(self.shape, results="named")
-            return True, ""
-        if verbatim:
-            return True, ""
-        if (text := plain["object"]) is not None and RESULT_JSON in text:
-            self.shape = replace(self.shape, results="object")
-            return True, "literal"
-        simple = self.attempt([*turns, result_message()])
-        if simple is not None and RESULT in simple:
-            return True, "literal"
+        fault = ""
+        for role in RESULT_ROLES:
+            found = self._results_as(replace(self.shape, result_role=role))
+            if found is not None:
+                return True, fault or found
+            refused = self._result(replace(self.shape, result_role=role), RESULT) is None
+            fault = fault or ("refused" if refused else "dropped")
         self.shape = replace(self.shape, results="user")
-        return False, "dropped" if as_text is not None else "refused"
+        return False, fault
+
+    def _result(self, shape: Shape, content: str) -> str | None:
+        after_call = self.attempt([USER, call_message(SIMPLE), result_message(content)], shape=shape)
+        if after_call is not None:
+            return after_call
+        # The call may be what is refused: calls can be written into the content, results are still wanted.
+        return self.attempt(
+            [USER, {"role": "assistant", "content": MARK}, result_message(content)], shape=shape
+        )
+
+    def _results_as(self, shape: Shape) -> str | None:
+        """What is wrong with results under this role ("" nothing); None where they are not shown."""
+        as_text = self._result(shape, RESULT_JSON)
+        verbatim = as_text is not None and RESULT_JSON in as_text
+        named = self._result(replace(shape, results="named"), RESULT_JSON)
+        if named and _named_result(named) and not (verbatim and _tells_name(as_text)):
+            self.shape = replace(shape, results="named")
+            return ""
+        if verbatim:
+            self.shape = shape
+            return ""
+        as_object = self._result(replace(shape, results="object"), RESULT_JSON)
+        if as_object is not None and RESULT_JSON in as_object:
+            self.shape = replace(shape, results="object")
+            return "literal"
+        simple = self._result(shape, RESULT)
+        if simple is not None and RESULT in simple:
+            self.shape = shape
+            return "literal"
+        return None
 
     def _generation_prompt(self) -> str:
         try:

@@ -34,14 +34,14 @@ class Shape:
     content: str = "empty"
     """Content of a turn that only calls: `empty` (""), `null` or `absent`."""
     arguments: str = "object"
-    """`object` or `string` (JSON text)."""
+    """`object`, `string` (JSON text), or `literals` (an object whose values are Python literals as text)."""
     ids: str = "given"
     """`given`, or `nine` (mapped to nine letters and digits)."""
     results: str = "string"
     """Tool results: `string`, `object` (decoded where it is JSON), `named` ({name, response}), or `user`
     (text in a user turn)."""
-    roles: str = "openai"
-    """`openai`, or `granite` (assistant_tool_call and tool_response)."""
+    result_role: str = "tool"
+    """The role of a tool result: `tool`, or what a template has instead."""
     system: str = "system"
     """`system`, or `user` (put before the first user turn's text)."""
     schemas: str = "given"
@@ -57,14 +57,14 @@ class Shape:
         shown = ["tools", "calls", "content", "arguments", "ids", "results"]
         shown += [
             name
-            for name in ("roles", "system", "schemas", "escapes")
+            for name in ("result_role", "system", "schemas", "escapes")
             if getattr(self, name) != _DEFAULT[name]
         ]
         parts = [f"{name}={getattr(self, name)}" for name in shown]
         return ",".join(parts + ([f"fixes={'+'.join(self.fixes)}"] if self.fixes else []))
 
 
-_DEFAULT = {"roles": "openai", "system": "system", "schemas": "given", "escapes": "none"}
+_DEFAULT = {"result_role": "tool", "system": "system", "schemas": "given", "escapes": "none"}
 FIXES = {
     "split": "parallel calls are shown one after the other, each with its own result",
     "join": "neighbouring turns of one role are joined by a blank line",
@@ -112,8 +112,6 @@ def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
     messages = _place_system(messages, texts.system, shape.system, shape.fixes)
     messages = _fix_turns(messages, shape.fixes)
     messages = [_shaped(message, shape, texts) for message in messages]
-    if shape.roles == "granite":
-        messages = [_granite_roles(message) for message in messages]
     tools = shape_tools(conversation.tools, flat=shape.schemas == "flat", escapes=shape.escapes)
     return _with_tools(messages, tools, shape, texts)
 
@@ -282,6 +280,8 @@ def _shaped_call(call: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     function = dict(call["function"])
     if shape.arguments == "string":
         function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    if shape.arguments == "literals":
+        function["arguments"] = {key: repr(value) for key, value in function["arguments"].items()}
     return {**call, "id": shaped_id(call["id"], shape), "function": function}
 
 
@@ -293,7 +293,8 @@ def shaped_id(identity: str, shape: Shape) -> str:
 
 
 def _shaped_result(message: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    shaped = {**message, "tool_call_id": shaped_id(message["tool_call_id"], shape)}
+    identity = shaped_id(message["tool_call_id"], shape)
+    shaped = {**message, "role": shape.result_role, "tool_call_id": identity}
     if shape.results in ("object", "named"):
         value = decoded(message["content"])
         if shape.results == "named":
@@ -312,12 +313,6 @@ def decoded(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, (dict, list)) else text
-
-
-def _granite_roles(message: dict[str, Any]) -> dict[str, Any]:
-    if message["role"] == "tool":
-        return {**message, "role": "tool_response"}
-    return message
 
 
 def with_fixes(shape: Shape, fixes: Sequence[str]) -> Shape:
