@@ -1,6 +1,6 @@
 """`schema_valid`: would the offered tool's JSON Schema accept each call?
 
-    set_count(n: integer) called with {"n": true} -> fail, wrong_type: "set_count.n: True is not of type 'integer'"
+set_count(n: integer) called with {"n": true} -> fail, wrong_type: "set_count.n: True is not of type 'integer'"
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def schema_valid(case: Case, answer: Answer) -> Verdict:
         if not tools:
             offered = ", ".join(map(tool_name, case.tools[:6]))
             found.append(
-                (FailureKind.UNKNOWN_TOOL, f"expected one of the offered tools ({offered}), found {call.name[:80]}")
+                (
+                    FailureKind.UNKNOWN_TOOL,
+                    f"expected one of the offered tools ({offered}), found {call.name[:80]}",
+                )
             )
             continue
         try:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from fcb_toolkit.errors import UnknownName
+from fcb_toolkit.scoring.korean_values import canonical_dates, canonical_numbers, drop_particles
 from fcb_toolkit.text import drop_space, fold_case, narrow, nfc
 
 Policy = tuple[str, ...]
@@ -21,6 +22,10 @@ STEPS: dict[str, Callable[[str], str]] = {
     "width": narrow,
     "nfc": nfc,
     "case": fold_case,
+    "number": canonical_numbers,
+    "date": canonical_dates,
+    "particle": drop_particles,
+    # Last: numbers, dates and particles are read between spaces.
     "space": drop_space,
 }
 
@@ -29,8 +34,9 @@ POLICIES: dict[str, Policy] = {
     "nfc": ("nfc",),
     "ignore_space_case": ("nfc", "case", "space"),
     "korean": ("width", "nfc", "case", "space"),
+    "korean_values": ("width", "nfc", "case", "number", "date", "particle", "space"),
 }
-"""`korean` is what `call_match` uses."""
+"""`korean` is what `call_match` uses; `korean_values` (number words, dates, particles) is opt-in."""
 
 EXACT = POLICIES["exact"]
 CANONICAL = POLICIES["nfc"]
