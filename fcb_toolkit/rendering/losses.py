@@ -71,7 +71,8 @@ def _shows_leaf(text: str, leaf: Any) -> bool:
 def shows_call(text: str, call: Mapping[str, Any]) -> bool:
     """Name, keys and values of a call are in the text, unmangled: for templates without a parser."""
     function = call["function"]
-    if '{\\"' in text or "&#34;" in text or "&quot;" in text:
+    own = json.dumps(function["arguments"], ensure_ascii=False)
+    if any(mark in text and mark not in own for mark in ('{\\"', "&#34;", "&quot;")):
         return False
     if function["name"] not in text or any(key not in text for key in function["arguments"]):
         return False

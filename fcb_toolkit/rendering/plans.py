@@ -5,6 +5,8 @@ for plan in plans(profile, conversation, mode="auto"): ...
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -74,18 +76,28 @@ def _native(profile: Profile, conversation: Conversation) -> Iterator[Plan]:
             asked = ("the template shows no form of a call: the reply is asked for as plain JSON",)
             yield Plan(replace(shape, calls="content"), "native", formats.PROMPT_FORMAT, "plain", asked)
         return
-    for escapes in ("none", "tool", "all"):
-        escaped = replace(shape, escapes=escapes)
-        why: tuple[str, ...] = (
-            () if escapes == "none" else ("descriptions are escaped, as the template builds JSON by hand",)
-        )
+    for variant, why in _tool_variants(shape, conversation):
         if profile.calls.exact or not calls:
-            yield Plan(escaped, "native", format, why=why)
+            yield Plan(variant, "native", format, why=why)
         if calls and format in formats.WRITERS:
             said = (
                 "calls in the history are written into the content: the template does not show them exactly"
             )
-            yield Plan(replace(escaped, calls="content"), "native", format, why=(*why, said))
+            yield Plan(replace(variant, calls="content"), "native", format, why=(*why, said))
+
+
+def _tool_variants(shape: Shape, conversation: Conversation) -> Iterator[tuple[Shape, tuple[str, ...]]]:
+    """The shape, and then with schemas made flat or descriptions escaped, where these tools could need it."""
+    dumped = json.dumps([tool["function"] for tool in conversation.tools], ensure_ascii=False)
+    loose = re.search(r'"type": \[|"\$ref"|"anyOf"|"oneOf"', dumped) is not None
+    schemas = ("given", "flat") if loose and shape.schemas == "given" else (shape.schemas,)
+    for escapes in ("none", "tool", "all") if "\\" in dumped else ("none",):
+        for schema in schemas:
+            why = () if schema == shape.schemas else ("schemas are flattened: the template fails on them",)
+            escaped = (
+                () if escapes == "none" else ("descriptions are escaped: the template builds JSON by hand",)
+            )
+            yield replace(shape, schemas=schema, escapes=escapes), (*why, *escaped)
 
 
 def _tools_as_text(profile: Profile) -> Iterator[Plan]:
