@@ -196,7 +196,8 @@ def _empty_tools(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[
     without, with_empty = texts
     if without is None:
         yield "tools_none_refused", "the template raises without tools (tools=None)"
-    if with_empty is not None and without is not None and with_empty != without:
+    words = without is None and with_empty is not None and re.search(r"\b(tool|function)s?\b", with_empty)
+    if words or (without is not None and with_empty not in (None, without)):
         yield "tools_empty_preamble", "tools=[] prints a tool preamble without tools"
     twice = [USER, {"role": "assistant", "content": ANSWER}, USER]
     if profile.shows_tools and printed_twice(
@@ -217,6 +218,8 @@ def _calls(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, s
         yield "calls_lenient", "the call that the template prints is outside its own format, though readable"
     if profile.format.format and not profile.later_calls:
         yield "calls_later", "a second call, after a result, is not printed as the first"
+    if repr(RICH["areas"]) in profile.calls.text and "areas=" not in profile.calls.text:
+        yield "calls_values_repr", "lists in arguments are printed as Python, not as JSON"
     found = {fault for arguments in LADDER for fault in _string_faults(eyes, arguments)}
     for fault in sorted(found):
         yield fault, _STRING_FAULTS[fault]
@@ -249,16 +252,15 @@ def _string_faults(eyes: _Eyes, arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _content(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
-    """Content null, content absent, and content "" of a turn that only calls."""
-    if not looks.shows_calls:
-        return
+    """Content null, content absent, and content "" of a turn that only calls, alone and answered."""
     words = {"empty": 'content ""', "null": "content null", "absent": "no content key"}
     for content, said in words.items():
-        shape = replace(profile.shape, content=content)
+        shape = replace(profile.shape, content=content, calls="template")
         text = eyes.best([USER, call_message(SIMPLE)], shape=shape)
-        if text is None:
+        answered = eyes.best([USER, call_message(SIMPLE), result_message()], shape=shape)
+        if text is None or (answered is None and profile.shape.results != "user"):
             yield f"content_{content}_refused", f"a call with {said} makes the template raise"
-        elif SIMPLE["city"] not in text:
+        elif looks.shows_calls and SIMPLE["city"] not in text:
             yield f"content_{content}_loses_call", f"a call with {said} is silently dropped"
         elif content != "empty" and re.search(r"\bNone\b", text):
             yield f"content_{content}_printed", f"a call with {said} prints the word None"

@@ -6,6 +6,7 @@ from typing import Any
 
 from fcb_toolkit.rendering.formats import PROMPT_FORMAT, FormatChoice
 from fcb_toolkit.rendering.material import TOOLS, USER
+from fcb_toolkit.rendering.messages import ConversationError
 from fcb_toolkit.rendering.prompts import candidates, render
 from fcb_toolkit.rendering.template import load_template
 
@@ -17,7 +18,10 @@ def choose_format(template: Any) -> FormatChoice:
     for; `plain_json` where tools have to be written as text.
     """
     loaded = load_template(template)
-    rendered = render([USER], TOOLS, loaded)
+    try:
+        rendered = render([USER], TOOLS, loaded)
+    except ConversationError as error:
+        return FormatChoice(PROMPT_FORMAT, str(error))
     for profile in candidates(loaded, True):
         if profile.format.format == rendered.format:
             return profile.format
