@@ -12,7 +12,40 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fcb_toolkit.errors import UnknownName
-from fcb_toolkit.parsers import hermes, openai, plain_json
+from fcb_toolkit.parsers import (
+    deepseek_v3,
+    deepseek_v31,
+    deepseek_v32,
+    dpab_json,
+    dpab_pythonic,
+    functionary_v31,
+    functiongemma,
+    gemma3_tool_code,
+    gemma4,
+    glm45,
+    glm47,
+    gpt_oss,
+    granite4,
+    hermes,
+    hyperclovax,
+    kimi_k2,
+    lfm2,
+    llama3_json,
+    llama4_json,
+    llama4_pythonic,
+    minimax_m1,
+    minimax_m2,
+    mistral,
+    mistral_v11,
+    mistral_v13,
+    openai,
+    phi4_mini,
+    plain_json,
+    pythonic,
+    qwen3_coder,
+    qwen_bracket,
+    xlam,
+)
 from fcb_toolkit.parsers.bare import Bare, read_bare
 from fcb_toolkit.parsers.offered import Offered
 from fcb_toolkit.parsers.reading import REPAIRS, Format, Reading
@@ -21,7 +54,40 @@ from fcb_toolkit.parsers.scan import TooComplex
 from fcb_toolkit.parsers.special import trim
 from fcb_toolkit.records import Json, Parse, ParseError, Tool
 
-FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in (hermes, openai, plain_json)}
+FORMATS: dict[str, Format] = {
+    "deepseek_v3": deepseek_v3.FORMAT,
+    "deepseek_v31": deepseek_v31.FORMAT,
+    "deepseek_v32": deepseek_v32.FORMAT,
+    "dpab_json": dpab_json.FORMAT,
+    "dpab_pythonic": dpab_pythonic.FORMAT,
+    "functionary_v31": functionary_v31.FORMAT,
+    "functiongemma": functiongemma.FORMAT,
+    "gemma3_tool_code": gemma3_tool_code.FORMAT,
+    "gemma4": gemma4.FORMAT,
+    "glm45": glm45.FORMAT,
+    "glm47": glm47.FORMAT,
+    "gpt_oss": gpt_oss.FORMAT,
+    "granite4": granite4.FORMAT,
+    "hermes": hermes.FORMAT,
+    "hyperclovax": hyperclovax.FORMAT,
+    "kimi_k2": kimi_k2.FORMAT,
+    "lfm2": lfm2.FORMAT,
+    "llama3_json": llama3_json.FORMAT,
+    "llama4_json": llama4_json.FORMAT,
+    "llama4_pythonic": llama4_pythonic.FORMAT,
+    "minimax_m1": minimax_m1.FORMAT,
+    "minimax_m2": minimax_m2.FORMAT,
+    "mistral": mistral.FORMAT,
+    "mistral_v11": mistral_v11.FORMAT,
+    "mistral_v13": mistral_v13.FORMAT,
+    "openai": openai.FORMAT,
+    "phi4_mini": phi4_mini.FORMAT,
+    "plain_json": plain_json.FORMAT,
+    "pythonic": pythonic.FORMAT,
+    "qwen3_coder": qwen3_coder.FORMAT,
+    "qwen_bracket": qwen_bracket.FORMAT,
+    "xlam": xlam.FORMAT,
+}
 """Every format by name. `auto` is no format: `parse` chooses one of these and says which."""
 
 FALLBACK = "plain_json"
@@ -56,11 +122,10 @@ def parse(
         return _parse_message(text, offered, strict)
     if text is None:
         return Parse(format="" if format == "auto" else format)
-    if not isinstance(text, str):
-        kind = type(text).__name__
-        return Parse(
-            error=ParseError("not_text", f"the reply is {kind}, expected text or a message"), format=format
-        )
+    reply: object = text  # a caller without a type checker may hand over anything
+    if not isinstance(reply, str):
+        message = f"the reply is {type(reply).__name__}, expected text or a message"
+        return Parse(error=ParseError("not_text", message), format=format)
     chosen = FORMATS[(sniff(text) or FALLBACK) if format == "auto" else format]
     return _parse_text(text, chosen, offered, strict, prompt)
 
@@ -101,20 +166,20 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
     frame = trim(text)
     body = text[frame.start : frame.stop]
     parts = Split(None, 0)
-    reading = Reading(body, offered)
+    reading = Reading(body, offered, prompt)
     try:
         if format.splits_reasoning:
             parts = split(body, prompt, format.openers)
-            reading = Reading(body[parts.start :], offered)
+            reading = Reading(body[parts.start :], offered, prompt)
         if frame.header and not format.reads_headers:
             reading.repair("header_token")
         format.read(reading)
         if not format.bare and not reading.calls and not reading.errors:
             _read_unmarked(reading)
     except TooComplex:
-        reading = Reading(body[parts.start :], offered)
+        reading = Reading(body[parts.start :], offered, prompt)
         reading.error("too_complex", "the reply has too many openings that lead nowhere", 0, reading.scan.end)
-    if not parts.closed:
+    if not parts.closed or reading.open_reasoning:
         _judge_open_reasoning(reading, parts)
     return _built(reading, format.name, text, parts, strict)
 
@@ -122,11 +187,11 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
 def _read_unmarked(reading: Reading) -> None:
     """A reply that is nothing but a JSON call of an offered tool, in a format that has marks for it."""
     again = Reading(reading.scan.text, reading.offered)
-    if read_bare(again, 0, Bare(list_too=True, fence=True, whole=True)) and again.calls and not again.errors:
-        if all(call.name in reading.offered for call in again.calls):
-            reading.pieces, reading.calls = again.pieces, again.calls
-            reading.repairs += again.repairs
-            reading.repair("bare_json")
+    read_bare(again, 0, Bare(list_too=True, fence=True, whole=True))
+    if again.calls and not again.errors and all(call.name in reading.offered for call in again.calls):
+        reading.pieces, reading.calls = again.pieces, again.calls
+        reading.repairs += again.repairs
+        reading.repair("unmarked")
 
 
 def _judge_open_reasoning(reading: Reading, parts: Split) -> None:

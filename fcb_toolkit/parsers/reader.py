@@ -225,10 +225,10 @@ class Reader:
                     self.repairs.append("trailing_comma")
                 return True
             return False
-        if any(self.text.startswith(mark, self.pos) for mark in self.closers):
-            self.repairs.append("missing_bracket")
-            return True
-        self.fail()
+        if not any(self.text.startswith(mark, self.pos) for mark in self.closers):
+            self.fail()
+        self.repairs.append("missing_bracket")
+        return True
 
 
 def _number(token: str) -> int | float | None:

@@ -24,7 +24,7 @@ from fcb_toolkit.records import ParseError, ToolCall
 REPAIRS = {
     "alias": "a key has another name than the format's",
     "bare_key": "an object key stands without quotes",
-    "bare_json": "the call stands without the format's marks",
+    "unmarked": "the call stands without the marks of the format",
     "close_tag_in_value": "a value holds its own closing tag",
     "code_fence": "the call stands in a code fence",
     "comment": "the arguments hold a comment",
@@ -46,6 +46,7 @@ REPAIRS = {
     "python_literal": "True, False, None or a tuple stand in JSON text",
     "python_string": "a string is quoted as Python quotes it",
     "raw_control_character": "a string holds a raw line break or control character",
+    "reserved_word": "a parameter is named like a word of Python",
     "sanitised_id": "the call id is not in the format's form",
     "several_objects": "one tag holds several calls",
     "single_object": "a call stands without the list around it",
@@ -62,14 +63,26 @@ REPAIRS = {
 class Reading:
     """Collects calls, content, repairs and errors of one reply, in their order."""
 
-    __slots__ = ("calls", "errors", "offered", "pieces", "reasoning", "repairs", "scan")
+    __slots__ = (
+        "calls",
+        "errors",
+        "offered",
+        "open_reasoning",
+        "pieces",
+        "prompt",
+        "reasoning",
+        "repairs",
+        "scan",
+    )
 
-    def __init__(self, text: str, offered: Offered) -> None:
+    def __init__(self, text: str, offered: Offered, prompt: str | None = None) -> None:
         self.scan = Scan(text)
+        self.prompt = prompt
         self.offered = offered
         self.calls: list[ToolCall] = []
         self.pieces: list[str] = []
         self.reasoning: list[str] = []
+        self.open_reasoning = False
         self.repairs: list[ParseError] = []
         self.errors: list[ParseError] = []
 

@@ -63,10 +63,11 @@ class Scan:
                 best, best_mark = at, mark
         return best, best_mark
 
-    def search(self, pattern: re.Pattern[str], start: int) -> re.Match[str] | None:
+    def search(self, pattern: re.Pattern[str], start: int, stop: int | None = None) -> re.Match[str] | None:
         """`pattern.search`, paid for. The pattern must be bounded or possessive: no backtracking."""
-        match = pattern.search(self.text, start)
-        self.charge((match.end() if match else self.end) - start + 1)
+        stop = self.end if stop is None else stop
+        match = pattern.search(self.text, start, stop)
+        self.charge(max(0, (match.end() if match else stop) - start) + 1)
         return match
 
     def match(self, pattern: re.Pattern[str], start: int) -> re.Match[str] | None:

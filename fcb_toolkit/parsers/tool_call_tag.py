@@ -10,15 +10,20 @@ reads all three; the form that is not the format's own is the repair `foreign_fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from fcb_toolkit.parsers.calls import Span, add_calls
+from fcb_toolkit.parsers.function_tag import read_function
+from fcb_toolkit.parsers.keys_tag import read_keys
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import read_value
 
 Dialect = Literal["json", "function", "keys"]
+_LONGEST_NON_CALL = 2000
+"""Two mentions of the tags further apart than this are words of the answer, not a call gone wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
     before = len(reading.calls)
     while pos < scan.end and scan.text[pos] in "{[":
         try:
-            value = read_value(scan, pos, closers=(tag.close,))
+            value = read_value(scan, pos, closers=(tag.close,) if tag.close else ())
         except Unreadable as unreadable:
             stop = _block_end(reading, max(start, min(unreadable.at, scan.end)), tag)
             begin = opened if len(reading.calls) == before else pos
@@ -62,6 +67,8 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
             reading.error("malformed_call", problem, opened if len(reading.calls) == before else pos, stop)
             return stop
         pos = _after_object(reading, value.end, tag)
+        if isinstance(value.value, list):  # what follows a list is text: "[1] ..." is no second one
+            break
     if len(reading.calls) - before > 1 and not tag.many and not tag.as_list:
         reading.repair("several_objects")
     return _close(reading, pos, tag)
@@ -85,7 +92,7 @@ def _after_object(reading: Reading, pos: int, tag: Tag) -> int:
 
 def _close(reading: Reading, pos: int, tag: Tag) -> int:
     scan = reading.scan
-    if scan.at(tag.close, pos):
+    if scan.at(tag.close, pos):  # an empty closing tag is always there
         return pos + len(tag.close)
     if pos >= scan.end or scan.at(tag.open, pos):
         reading.repair("missing_close")
@@ -102,7 +109,7 @@ def _close(reading: Reading, pos: int, tag: Tag) -> int:
 def _block_end(reading: Reading, pos: int, tag: Tag, keep_text: bool = False) -> int:
     """The end of a block that cannot be read: after its closing tag, before the next block, or the end."""
     scan = reading.scan
-    stop = scan.find(tag.close, pos)
+    stop = scan.find(tag.close, pos) if tag.close else -1
     again = scan.find(tag.open, pos)
     if stop >= 0 and (again < 0 or stop < again):
         return stop + len(tag.close)
@@ -111,23 +118,70 @@ def _block_end(reading: Reading, pos: int, tag: Tag, keep_text: bool = False) ->
     return again if again >= 0 else scan.end
 
 
-def read_blocks(reading: Reading, native: Dialect, tag: Tag) -> None:
-    """Reads every block of the reply in whichever dialect it is written; the rest is content."""
+def read_blocks(
+    reading: Reading, native: Dialect, tag: Tag, unopened: Callable[[Reading, int, int], None] | None = None
+) -> None:
+    """Reads every block of the reply in whichever dialect it is written; the rest is content.
+
+    `unopened` reads the text outside the blocks, where a format knows calls that lost their opening tag.
+    """
     scan = reading.scan
+    outside = unopened or Reading.text
     pos = 0
     while (opened := scan.find(tag.open, pos)) >= 0:
-        reading.text(pos, opened)
-        start = opened + len(tag.open)
-        pos = _read_block(reading, start, native, tag)
-    reading.text(pos, scan.end)
+        outside(reading, pos, opened)
+        pos = _read_block(reading, opened + len(tag.open), native, tag)
+    outside(reading, pos, scan.end)
 
 
 def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:
+    """Reads the block whose opening tag ends at `start`; text that only mentions the tag stays text."""
     scan = reading.scan
+    opened = start - len(tag.open)
     first = scan.skip(start)
-    if scan.text[first : first + 1] in ("{", "["):
+    char = scan.text[first : first + 1]
+    if char in ("{", "["):
         if native != "json":
             reading.repair("foreign_form")
         return read_json_block(reading, start, tag)
-    reading.text(start - len(tag.open), start)
-    return start
+    try:
+        if char == "<" and scan.at("<function=", first):
+            stop = _functions(reading, first, native, tag)
+        elif char and char not in "<`":
+            stop = read_keys(reading, first)
+            if native != "keys":
+                reading.repair("foreign_form")
+        else:
+            raise LookupError
+    except Unreadable as unreadable:
+        stop = _block_end(reading, max(start, min(unreadable.at, scan.end)), tag)
+        reading.error(unreadable.code, f"the call cannot be read: {unreadable}", opened, stop)
+    except LookupError:
+        return _no_call(reading, opened, start, tag)
+    return stop
+
+
+def _functions(reading: Reading, pos: int, native: Dialect, tag: Tag) -> int:
+    """One `<function=` block, or several, and the closing tag."""
+    scan = reading.scan
+    before = len(reading.calls)
+    while scan.at("<function=", pos):
+        pos = scan.skip(read_function(reading, pos, "tags"))
+    if native != "function":
+        reading.repair("foreign_form")
+    if len(reading.calls) - before > 1:
+        reading.repair("several_objects")
+    return _close(reading, pos, tag)
+
+
+def _no_call(reading: Reading, opened: int, start: int, tag: Tag) -> int:
+    """A tag with something else inside is an error; a tag that nothing closes, or in backquotes, is a word."""
+    scan = reading.scan
+    stop = scan.find(tag.close, start)
+    quoted = scan.text[opened - 1 : opened] == "`" if opened else False
+    if stop < 0 or quoted or stop - start > _LONGEST_NON_CALL:
+        reading.text(opened, start)
+        return start
+    stop += len(tag.close)
+    reading.error("malformed_call", "the tag holds no call", opened, stop)
+    return stop

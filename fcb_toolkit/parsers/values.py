@@ -105,5 +105,3 @@ def _children(item: Any) -> list[Any]:
     if isinstance(item, dict):
         return list(item.values())
     return item if isinstance(item, list) else []
-
-
