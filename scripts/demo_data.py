@@ -27,13 +27,26 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from demo_values import iso_date, josa, json_type, value_of
+from demo_korean import WEEKDAYS, josa
+from demo_numbers import iso_date
+from demo_values import json_type, value_of
 
 FUNCTIONS = Path(__file__).with_name("demo_functions.txt")
 HELD_OUT_EVERY = 9
 """Each ninth function is never trained on; it measures what carries over to new tools."""
 
-ENDINGS = (" 줘", "줘", " 줘", " 주세요", "주세요", " 줄래?", " 줘요", " 주시겠어요?", " 줄 수 있어?", " 주라")
+ENDINGS = (
+    " 줘",
+    "줘",
+    " 줘",
+    " 주세요",
+    "주세요",
+    " 줄래?",
+    " 줘요",
+    " 주시겠어요?",
+    " 줄 수 있어?",
+    " 주라",
+)
 OPENINGS = ("",) * 12 + ("저기, ", "음, ", "혹시 ", "있잖아, ", "부탁인데 ", "지금 ")
 TOOL_COUNTS = (1,) * 8 + (2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7, 8, 8, 8)
 SYSTEMS = (
@@ -44,10 +57,17 @@ SYSTEMS = (
     "You are a helpful assistant. Today is {iso}.",
 )
 UNDATED = ("사용자의 부탁을 도구로 처리하는 도우미이다.", "You are a helpful assistant.", "")
-ASK_ONE = ("{L|을} 먼저 말씀해 주시겠어요?", "진행하려면 {L|이} 더 있어야 합니다. 무엇으로 할까요?",
-           "아직 {L|을} 듣지 못했습니다. 말씀해 주시겠어요?", "{L|은} 어떻게 할까요?")
-ASK_MANY = ("{L|을} 함께 말씀해 주시겠어요?", "진행하려면 {L|이} 더 있어야 합니다. 말씀해 주시겠어요?",
-            "아직 {L|을} 듣지 못했습니다. 각각 어떻게 할까요?")
+ASK_ONE = (
+    "{L|을} 먼저 말씀해 주시겠어요?",
+    "진행하려면 {L|이} 더 있어야 합니다. 무엇으로 할까요?",
+    "아직 {L|을} 듣지 못했습니다. 말씀해 주시겠어요?",
+    "{L|은} 어떻게 할까요?",
+)
+ASK_MANY = (
+    "{L|을} 함께 말씀해 주시겠어요?",
+    "진행하려면 {L|이} 더 있어야 합니다. 말씀해 주시겠어요?",
+    "아직 {L|을} 듣지 못했습니다. 각각 어떻게 할까요?",
+)
 REFUSALS = (
     "죄송합니다만 그 일에 맞는 도구가 저에게 없습니다.",
     "그 부탁은 지금 가진 도구로는 해 드릴 수가 없습니다. 죄송합니다.",
@@ -106,7 +126,9 @@ def read_functions(path: Path = FUNCTIONS) -> list[Function]:
         elif mark == "-":
             functions[-1].arguments.append(_argument(rest))
         elif mark in (">", "?", "<"):
-            {">": functions[-1].requests, "?": functions[-1].bare, "<": functions[-1].answers}[mark].append(rest)
+            {">": functions[-1].requests, "?": functions[-1].bare, "<": functions[-1].answers}[mark].append(
+                rest
+            )
         elif mark == "=":
             functions[-1].results = [tuple(item.strip().split(":")) for item in rest.split(",")]  # type: ignore[misc]
     return functions
@@ -124,8 +146,13 @@ def sentence_frames(functions: list[Function]) -> list[str]:
     return [*own, *ASK_ONE, *ASK_MANY, *REFUSALS, *SYSTEMS, *UNDATED]
 
 
-def make_pack(functions: list[Function], rng: random.Random, targets: list[Function] | None = None,
-              sizes: tuple[int, ...] = TOOL_COUNTS, branches: int = 0) -> dict[str, Any]:
+def make_pack(
+    functions: list[Function],
+    rng: random.Random,
+    targets: list[Function] | None = None,
+    sizes: tuple[int, ...] = TOOL_COUNTS,
+    branches: int = 0,
+) -> dict[str, Any]:
     """One tool list and its branches. `targets`: the functions asked for (default: all)."""
     today = date(2024, 1, 1) + timedelta(rng.randrange(1400))
     size = rng.choice(sizes)
@@ -141,9 +168,18 @@ def make_pack(functions: list[Function], rng: random.Random, targets: list[Funct
     outside = [f for f in functions if f not in chosen]
     count = branches or (5 if size == 1 else 6 if size < 5 else 7)
     made = [_branch(rng.choice(wanted), outside, today, rng) for _ in range(count)]
-    dated = any("date" in o.kinds.values() or "iso_date" in o.kinds.values() for o in offered) or rng.random() < 0.6
+    dated = (
+        any("date" in o.kinds.values() or "iso_date" in o.kinds.values() for o in offered)
+        or rng.random() < 0.6
+    )
     system = rng.choice(SYSTEMS if dated else UNDATED)
-    days = dict(y=today.year, m=today.month, d=today.day, w="월화수목금토일"[today.weekday()], iso=today.isoformat())
+    days = {
+        "y": today.year,
+        "m": today.month,
+        "d": today.day,
+        "w": WEEKDAYS[today.weekday()],
+        "iso": today.isoformat(),
+    }
     return {"system": system.format(**days), "tools": [o.tool for o in offered], "branches": made}
 
 
@@ -163,12 +199,18 @@ def offer(function: Function, rng: random.Random) -> Offered:
             kind = "clock_time"
         kinds[argument.key] = kind
         properties[key] = _schema(argument, kind, rng)
-    parameters = {"type": "object", "properties": properties,
-                  "required": [renamed[a.key] for a in function.arguments if a.required]}
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": [renamed[a.key] for a in function.arguments if a.required],
+    }
     description = rng.choice(function.descriptions)
     if rng.random() < 0.5:
         description = plain_style(description)
-    tool = {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+    tool = {
+        "type": "function",
+        "function": {"name": name, "description": description, "parameters": parameters},
+    }
     return Offered(function, tool, renamed, kinds)
 
 
@@ -222,22 +264,30 @@ def _branch(offered: Offered, outside: list[Function], today: date, rng: random.
     return {"kind": "call", "messages": messages}
 
 
-def _asking_branch(offered: Offered, request: str, values: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+def _asking_branch(
+    offered: Offered, request: str, values: dict[str, Any], rng: random.Random
+) -> dict[str, Any]:
     f, given = offered.function, _slots(request)
     missing = [a for a in f.arguments if a.required and a.key not in given]
     labels = [re.sub(r"\(.*?\)", "", a.label).strip() for a in missing]
-    joined = labels[0] if len(labels) == 1 else ", ".join([*labels[:-2], f"{josa(labels[-2], '와')} {labels[-1]}"])
+    joined = (
+        labels[0] if len(labels) == 1 else ", ".join([*labels[:-2], f"{josa(labels[-2], '와')} {labels[-1]}"])
+    )
     question = fill(rng.choice(ASK_ONE if len(labels) == 1 else ASK_MANY), {"L": (joined, joined)})
     messages = [_user(_say(request, values, rng)), _assistant(question)]
     if rng.random() < 0.5:
         told = ", ".join(values[a.key][0] for a in missing)
         tail = rng.choice(("", "", "야", "로 부탁해")) if len(missing) == 1 else ""
-        messages.append(_user(josa(told, tail) if tail == "야" else josa(told, "로") + tail[1:] if tail else told))
+        messages.append(
+            _user(josa(told, tail) if tail == "야" else josa(told, "로") + tail[1:] if tail else told)
+        )
         messages.append(_call(offered, values, given | {a.key for a in missing}))
     return {"kind": "ask", "messages": messages}
 
 
-def _ending(offered: Offered, request: str, values: dict[str, Any], rng: random.Random) -> list[dict[str, Any]]:
+def _ending(
+    offered: Offered, request: str, values: dict[str, Any], rng: random.Random
+) -> list[dict[str, Any]]:
     """The tool's result and the answer made of it, where the answer needs no value the request lacks."""
     f = offered.function
     results = {key: value_of(kind, rng) for key, kind in f.results}
@@ -277,7 +327,9 @@ def _slots(frame: str) -> set[str]:
 
 
 def _call(offered: Offered, values: dict[str, Any], given: set[str]) -> dict[str, Any]:
-    arguments = {offered.renamed[a.key]: values[a.key][1] for a in offered.function.arguments if a.key in given}
+    arguments = {
+        offered.renamed[a.key]: values[a.key][1] for a in offered.function.arguments if a.key in given
+    }
     call = {"name": offered.tool["function"]["name"], "arguments": arguments}
     return {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "function": call}]}
 

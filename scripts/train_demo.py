@@ -56,8 +56,12 @@ def encode(pack: dict[str, Any], tokenizer: Any) -> dict[str, torch.Tensor]:
             segments += [number] * len(new)
             learnt += [learn] * len(new)
         positions += range(start, start + segments.count(number))
-    return {"ids": torch.tensor(ids), "positions": torch.tensor(positions), "segments": torch.tensor(segments),
-            "learnt": torch.tensor(learnt)}
+    return {
+        "ids": torch.tensor(ids),
+        "positions": torch.tensor(positions),
+        "segments": torch.tensor(segments),
+        "learnt": torch.tensor(learnt),
+    }
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:
@@ -78,8 +82,11 @@ def attention(segments: torch.Tensor, dtype: torch.dtype = torch.bfloat16) -> to
 def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> tuple[torch.Tensor, int]:
     """(summed cross-entropy of the learnt tokens, how many); the head runs at their places only."""
     inner = model.base_model.model
-    hidden = inner.model(input_ids=packed["ids"][None], attention_mask=attention(packed["segments"]),
-                         position_ids=packed["positions"][None]).last_hidden_state[0]
+    hidden = inner.model(
+        input_ids=packed["ids"][None],
+        attention_mask=attention(packed["segments"]),
+        position_ids=packed["positions"][None],
+    ).last_hidden_state[0]
     at = packed["learnt"].nonzero()[:, 0]
     logits = inner.lm_head(hidden[at - 1]).float()
     return torch.nn.functional.cross_entropy(logits, packed["ids"][at], reduction="sum"), len(at)
@@ -94,7 +101,9 @@ def train(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
     base, tokenizer = load_base()
-    config = LoraConfig(r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM")
+    config = LoraConfig(
+        r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM"
+    )
     model = get_peft_model(base, config)
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
@@ -108,8 +117,10 @@ def train(args: argparse.Namespace) -> None:
         if step >= steps:
             break
         total, learnt = 0.0, 0
-        packs = [encode(make_pack(functions, random.Random(f"{args.seed}/{step * args.packs + i}")), tokenizer)
-                 for i in range(args.packs)]
+        packs = [
+            encode(make_pack(functions, random.Random(f"{args.seed}/{step * args.packs + i}")), tokenizer)
+            for i in range(args.packs)
+        ]
         count = sum(int(p["learnt"].sum()) for p in packs)
         for packed in packs:
             with torch.autocast("cpu", torch.bfloat16):
@@ -122,8 +133,14 @@ def train(args: argparse.Namespace) -> None:
         optimizer.step()
         optimizer.zero_grad()
         if step % 5 == 0 or step == steps - 1:
-            row = {"step": step, "loss": round(total / learnt, 4), "rate": optimizer.param_groups[0]["lr"],
-                   "norm": round(float(norm), 3), "tokens": tokens, "seconds": round(time.time() - began)}
+            row = {
+                "step": step,
+                "loss": round(total / learnt, 4),
+                "rate": optimizer.param_groups[0]["lr"],
+                "norm": round(float(norm), 3),
+                "tokens": tokens,
+                "seconds": round(time.time() - began),
+            }
             with (args.out / "log.jsonl").open("a") as log:
                 log.write(json.dumps(row) + "\n")
             print(row, flush=True)
