@@ -89,6 +89,8 @@ def _tool(tool: Any, index: int) -> dict[str, Any]:
         parameters = {"type": "object", **parameters}
     if not isinstance(parameters.get("properties"), Mapping):
         parameters["properties"] = {}
+    if not isinstance(parameters.get("required", []), list):
+        del parameters["required"]
     order = ("name", "description", "parameters")
     known = {"name": function["name"], "description": function["description"], "parameters": parameters}
     return {
@@ -118,7 +120,10 @@ def _message(message: Any, index: int, notes: list[str]) -> dict[str, Any]:
     role = message.get("role") if isinstance(message, Mapping) else None
     if role not in ROLES:
         raise ConversationError(f"messages[{index}] has role {role!r}, expected one of {', '.join(ROLES)}")
-    prepared: dict[str, Any] = {"role": ROLES[role], "content": _text(message.get("content"), index)}
+    content = message.get("content")
+    if role in ("tool", "function") and not isinstance(content, (str, list, type(None))):
+        content = json.dumps(content, ensure_ascii=False)
+    prepared: dict[str, Any] = {"role": ROLES[role], "content": _text(content, index)}
     if isinstance(message.get("reasoning_content"), str) and role == "assistant":
         prepared["reasoning_content"] = message["reasoning_content"]
     if role in ("tool", "function"):
@@ -134,8 +139,6 @@ def _text(content: Any, index: int) -> str:
         return ""
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
-        return json.dumps(content, ensure_ascii=False)
     if isinstance(content, (list, tuple)):
         parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
         texts = [part for part in parts if isinstance(part, str)]

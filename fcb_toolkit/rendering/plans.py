@@ -29,34 +29,26 @@ class Plan:
     why: tuple[str, ...] = ()
 
 
-def plans(profile: Profile, conversation: Conversation, mode: str) -> Iterator[Plan]:
-    """Native first (the template's own tools and calls), then tools as text beside native calls, then
-    prompt mode; `mode` "native" or "prompt" keeps only those."""
-    if mode != "prompt":
-        yield from _native(profile, conversation)
-        if conversation.tools and mode != "native":
-            yield from _tools_as_text(profile)
-    if mode != "native":
-        system = "system" if profile.system else "user"
-        yield Plan(
-            replace(PROMPT_MODE, system=system),
-            "prompt",
-            formats.PROMPT_FORMAT,
-            "plain",
-            _why(profile, conversation),
-        )
+def native_plans(profile: Profile, conversation: Conversation, mode: str) -> Iterator[Plan]:
+    """The template's own tools and calls; then, but for mode "native", tools as text beside native calls."""
+    yield from _native(profile, conversation)
+    if conversation.tools and mode != "native":
+        yield from _tools_as_text(profile)
 
 
-def _why(profile: Profile, conversation: Conversation) -> tuple[str, ...]:
-    """Why prompt mode, in one sentence."""
-    if not conversation.tools:
-        return ()
+def prompt_plan(profile: Profile) -> Plan:
+    """Tools and history as text."""
+    shape = replace(PROMPT_MODE, system="system" if profile.system else "user")
+    return Plan(shape, "prompt", formats.PROMPT_FORMAT, "plain")
+
+
+def why_not_native(profile: Profile, refusal: str) -> str:
+    """Why prompt mode, in one sentence; `refusal` is what stood in the way of this conversation."""
     if not profile.shows_tools:
-        fault = ", ".join(profile.tool_faults)
-        return (f"prompt mode: the template does not show the tools ({fault})",)
+        return f"prompt mode: the template does not show the tools ({', '.join(profile.tool_faults)})"
     if not profile.format.format:
-        return (f"prompt mode: {profile.format.reason}",)
-    return ("prompt mode: this conversation cannot be shown by the template as it is",)
+        return f"prompt mode: {profile.format.reason}"
+    return f"prompt mode: the template cannot show this conversation as it is ({refusal})"
 
 
 def _native(profile: Profile, conversation: Conversation) -> Iterator[Plan]:

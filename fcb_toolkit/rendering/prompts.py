@@ -13,7 +13,14 @@ from fcb_toolkit.rendering import formats, prompt_mode
 from fcb_toolkit.rendering.history import call_losses, call_turn
 from fcb_toolkit.rendering.losses import conversation_losses, printed_twice
 from fcb_toolkit.rendering.messages import Conversation, ConversationError, prepare
-from fcb_toolkit.rendering.plans import Plan, fixes, plans, relevant_fixes
+from fcb_toolkit.rendering.plans import (
+    Plan,
+    fixes,
+    native_plans,
+    prompt_plan,
+    relevant_fixes,
+    why_not_native,
+)
 from fcb_toolkit.rendering.probe import Profile, probe
 from fcb_toolkit.rendering.shapes import FIXES, Given, Shape, Texts
 from fcb_toolkit.rendering.template import Template, TemplateFailure, load_template
@@ -76,28 +83,43 @@ def render(
     options = Options(mode, language, enable_thinking, add_generation_prompt)
     conversation = prepare(messages, tools)
     loaded = load_template(template)
-    best, refusals = _best(loaded, conversation, options)
-    if best is None:
-        raise ConversationError(f"the template refuses this conversation in every shape: {refusals[-1]}")
-    profile, attempt = best
-    return _rendered(profile, attempt, conversation, options)
+    chosen = _choose(loaded, conversation, options)
+    return _rendered(*chosen, conversation, options)
 
 
-def _best(
-    template: Template, conversation: Conversation, options: Options
-) -> tuple[tuple[Profile, Attempt] | None, list[str]]:
+def _choose(template: Template, conversation: Conversation, options: Options) -> tuple[Profile, Attempt]:
     """The first attempt that loses nothing, else the one that loses least."""
     found: list[tuple[Profile, Attempt]] = []
-    refusals: list[str] = ["no shape could be tried"]
-    for profile in candidates(template, bool(conversation.tools)):
-        for plan in plans(profile, conversation, options.mode):
+    refusals: list[str] = []
+    tried = candidates(template, bool(conversation.tools))
+    if options.mode != "prompt":
+        for profile in tried:
+            for plan in native_plans(profile, conversation, options.mode):
+                attempt = _try(profile, plan, conversation, options, refusals)
+                if attempt is not None and not attempt.lost:
+                    return profile, attempt
+                found += [(profile, attempt)] if attempt is not None else []
+    if options.mode != "native":
+        lost = found[0][1].lost[0] if found else (refusals or [""])[-1]
+        why = why_not_native(tried[0], lost) if conversation.tools and options.mode == "auto" else ""
+        for profile in candidates(template, False):
+            plan = replace(prompt_plan(profile), why=(why,) if why else ())
             attempt = _try(profile, plan, conversation, options, refusals)
             if attempt is not None and not attempt.lost:
-                return (profile, attempt), refusals
-            if attempt is not None:
-                found.append((profile, attempt))
+                return profile, attempt
+            found += [(profile, attempt)] if attempt is not None else []
+    if not found:
+        raise ConversationError(_refusal(tried[0], refusals))
     # Prompt mode comes last: among equals it is the one whose text is under our control.
-    return min(reversed(found), key=lambda pair: len(pair[1].lost), default=None), refusals
+    return min(reversed(found), key=lambda pair: len(pair[1].lost))
+
+
+def _refusal(profile: Profile, refusals: list[str]) -> str:
+    if refusals:
+        return f"the template refuses this conversation in every shape, last with: {refusals[-1]}"
+    return f"{why_not_native(profile, '')}; mode='native' cannot be had, use mode='auto'".replace(
+        "prompt mode: ", ""
+    )
 
 
 def candidates(template: Template, tools: bool) -> list[Profile]:
@@ -106,8 +128,7 @@ def candidates(template: Template, tools: bool) -> list[Profile]:
     if len(profiles) == 1:
         return profiles
     rank = [(not (p.shows_tools and p.format.format) if tools else False, i) for i, p in enumerate(profiles)]
-    ordered = [profiles[i] for _, i in sorted(rank)]
-    return ordered if not tools or ordered[0].shows_tools else ordered[:1]
+    return [profiles[i] for _, i in sorted(rank)]
 
 
 _HINTS: dict[tuple[str, str, tuple[str, ...]], tuple[str, ...]] = {}

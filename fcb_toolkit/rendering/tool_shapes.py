@@ -64,6 +64,10 @@ def flat_schema(schema: Any, root: Any = None, seen: tuple[str, ...] = ()) -> di
         return flat_schema({**found, **rest}, root, (*seen, reference))
     out = {k: v for k, v in schema.items() if k not in ("$defs", "definitions")}
     out.update(_one_type(out))
+    if out.get("default", ...) is None:
+        # Walking templates print the word None; that null is the default is said in the system text.
+        del out["default"]
+        out["nullable"] = True
     if isinstance(out.get("properties"), Mapping):
         out["properties"] = {k: flat_schema(v, root, seen) for k, v in out["properties"].items()}
     if isinstance(out.get("items"), Mapping):

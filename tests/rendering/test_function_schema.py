@@ -1,0 +1,123 @@
+"""Tool definitions from Python source, which is read and never run."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from fcb_toolkit.errors import DataError
+from fcb_toolkit.rendering import function_schema
+
+
+def parameters(source: str) -> dict[str, Any]:
+    schema = function_schema(source)["function"]["parameters"]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert isinstance(schema, dict)
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        ("str", {"type": "string"}),
+        ("'int'", {"type": "integer"}),
+        ("float", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("None", {"type": "null"}),
+        ("Any", {}),
+        ("SomeClass", {}),
+        ("list", {"type": "array"}),
+        ("list[str]", {"type": "array", "items": {"type": "string"}}),
+        ("typing.List[int]", {"type": "array", "items": {"type": "integer"}}),
+        (
+            "list[dict[str, int]]",
+            {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}}},
+        ),
+        ("dict[str, Any]", {"type": "object"}),
+        ("set[str]", {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
+        ("tuple[int, ...]", {"type": "array", "items": {"type": "integer"}}),
+        (
+            "tuple[int, str]",
+            {
+                "type": "array",
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "minItems": 2,
+                "maxItems": 2,
+            },
+        ),
+        ("Optional[int]", {"type": ["integer", "null"]}),
+        ("int | None", {"type": ["integer", "null"]}),
+        ("Union[int, str, None]", {"type": ["integer", "string", "null"]}),
+        ("Union[str, Any]", {}),
+        ("list[str] | None", {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}),
+        ("Literal['가', '나']", {"type": "string", "enum": ["가", "나"]}),
+        ("Literal[1, 'a', None]", {"type": ["integer", "string", "null"], "enum": [1, "a", None]}),
+        ("Annotated[int, 'x']", {"type": "integer"}),
+    ],
+)
+def test_hints_become_schemas(hint: str, schema: dict[str, Any]) -> None:
+    assert parameters(f"def f(a: {hint}): ...")["properties"]["a"] == schema
+
+
+def test_parameters_without_a_default_are_required() -> None:
+    schema = parameters("def f(self, a, b: int = 3, *, c: str, d: str | None = None): ...")
+    assert schema["required"] == ["a", "c"]
+    assert schema["properties"]["b"]["default"] == 3
+    assert schema["properties"]["d"]["default"] is None
+
+
+def test_star_parameters_are_no_parameters() -> None:
+    assert list(parameters("def f(a, *args, **kwargs): ...")["properties"]) == ["a"]
+
+
+def test_descriptions_come_from_the_docstring() -> None:
+    source = '''
+    def f(a: str, b: int = 1):
+        """
+        첫 줄.
+        둘째 줄.
+
+        Args:
+            a (str): 하나
+                이어서: 둘
+            b: 단계 (choices: [1, 2])
+
+        Returns:
+            아무것도
+        """
+    '''
+    tool = function_schema(source)["function"]
+    assert tool["description"] == "첫 줄.\n둘째 줄."
+    assert tool["parameters"]["properties"]["a"]["description"] == "하나 이어서: 둘"
+    assert tool["parameters"]["properties"]["b"]["enum"] == [1, 2]
+    assert tool["parameters"]["properties"]["b"]["description"] == "단계"
+
+
+def test_the_source_is_never_run() -> None:
+    source = "import os\nos.abort()\ndef f(a=os.abort(), b: os.abort() = 1): ...\n"
+    assert json.dumps(function_schema(source)).startswith('{"type": "function"')
+
+
+def test_a_function_without_source_is_read_by_its_signature() -> None:
+    space: dict[str, Any] = {}
+    exec("def f(a: int, b: str = 'x'):\n    'Does.'", space)
+    tool = function_schema(space["f"])["function"]
+    assert tool["description"] == "Does."
+    assert tool["parameters"]["properties"] == {
+        "a": {"type": "integer"},
+        "b": {"type": "string", "default": "x"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def f(:", "is not Python"),
+        ("x = 1", "holds no function; expected one `def`"),
+        ("\x00", "is not Python"),
+    ],
+)
+def test_what_is_no_function_is_refused(source: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        function_schema(source)
