@@ -56,6 +56,10 @@ class Comparison:
     unpaired: int
     """Rows of either side whose case and sample the other side lacks."""
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.low, self.high
+
     def to_frame(self) -> pd.DataFrame:
         """One row, one column a field."""
         return pd.DataFrame([asdict(self)])
