@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fcb_toolkit import jsonl, scoring
+from fcb_toolkit.annotations import Annotations
 from fcb_toolkit.benchmarks import BENCHMARKS
 from fcb_toolkit.records import Answer, Case, Reply
 from fcb_toolkit.runs.record import Key, Run
@@ -40,6 +41,12 @@ COLUMNS: Mapping[str, str] = {
     "outcome": "pass, fail or not_scored by that metric",
     "failure": "failure kind by that metric",
     "reason": "expected and found, in a sentence",
+    "corrected_outcome": "the outcome with people's corrections (see `annotations`); `outcome` stays the metric's",
+    "corrected_failure": "the failure kind with people's corrections",
+    "note": "a note left in the explorer",
+    "tag": "a tag set in the explorer",
+    "annotated_by": "who made the last annotation",
+    "annotated_at": "when, in UTC",
 }
 """Columns of `to_frame`. For each stored metric m there are also outcome_m, failure_m and reason_m."""
 
@@ -48,7 +55,10 @@ def to_frame(runs: Run | Iterable[Run]) -> pd.DataFrame:
     """One row per case, sample and run; columns as in `COLUMNS`. Cases without a reply have no row."""
     several = [runs] if isinstance(runs, Run) else list(runs)
     metrics = sorted({name for run in several for name in run.verdicts})
-    rows = [_row(run, reply, metrics) for run in several for reply in run.replies]
+    rows = []
+    for run in several:
+        notes = Annotations(run.path)
+        rows += [_row(run, reply, metrics) | _annotated(run, reply, notes) for reply in run.replies]
     extra = [f"{part}_{name}" for name in metrics for part in ("outcome", "failure", "reason")]
     return pd.DataFrame(rows, columns=[*COLUMNS, *extra])
 
@@ -63,6 +73,20 @@ def _row(run: Run, reply: Reply, metrics: Sequence[str]) -> dict[str, Any]:
     for name in metrics:
         row |= _verdict_columns(run, name, reply.key, f"_{name}")
     return row
+
+
+def _annotated(run: Run, reply: Reply, notes: Annotations) -> dict[str, Any]:
+    metric = scoring.default_metric(run.case_by_id[reply.case_id])
+    found = notes.of(reply.key, metric)
+    own = _verdict_columns(run, metric, reply.key, "")
+    return {
+        "corrected_outcome": found.outcome if found.corrected else own["outcome"],
+        "corrected_failure": found.failure if found.corrected else own["failure"],
+        "note": found.note,
+        "tag": found.tag,
+        "annotated_by": found.who,
+        "annotated_at": found.when,
+    }
 
 
 def _case_columns(case: Case) -> dict[str, Any]:
