@@ -173,6 +173,7 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
             reading = Reading(body[parts.start :], offered, prompt)
         if frame.header and not format.reads_headers:
             reading.repair("header_token")
+        reading.ended = frame.ended
         format.read(reading)
         if not format.bare and not reading.calls and not reading.errors:
             _read_unmarked(reading)

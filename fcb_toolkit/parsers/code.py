@@ -59,6 +59,7 @@ def find_blocks(text: str) -> list[Block]:
     """Every fenced block, in order."""
     lines = text.replace("\r\n", "\n").split("\n")
     blocks: list[Block] = []
+    patient = True
     number = 0
     while number < len(lines):
         opening = _FENCE.match(lines[number])
@@ -70,7 +71,8 @@ def find_blocks(text: str) -> list[Block]:
             blocks.append(Block("python", one_line["code"].strip()))
             number += 1
             continue
-        stop, closed = _closing(lines, number + 1, opening["fence"])
+        stop, closed, resolved = _closing(lines, number + 1, opening["fence"], patient)
+        patient = patient and resolved  # a string that never ends is looked for once: linear work
         label = _LABEL.match(opening["info"])
         body = "\n".join(lines[number + 1 : stop])
         name = label[1].lower() if label else ""
@@ -79,18 +81,21 @@ def find_blocks(text: str) -> list[Block]:
     return blocks
 
 
-def _closing(lines: list[str], start: int, fence: str) -> tuple[int, bool]:
-    """(the line that closes the block, True), or the end of the text. The first fence line outside of a
-    triple-quoted string closes; where no string ever ends, the first fence line does."""
+def _closing(lines: list[str], start: int, fence: str, patient: bool) -> tuple[int, bool, bool]:
+    """(the line that closes the block, whether one does, whether every string in it ends).
+
+    The first fence line outside of a triple-quoted string closes. Where a string never ends, or without
+    patience, the first fence line does.
+    """
     first, open_string = -1, ""
     for number in range(start, len(lines)):
         found = _FENCE.match(lines[number])
         if found and found["fence"].startswith(fence) and not found["info"].strip():
-            if not open_string:
-                return number, True
+            if not open_string or not patient:
+                return number, True, True
             first = number if first < 0 else first
         open_string = _string_after(lines[number], open_string)
-    return (first, True) if first >= 0 else (len(lines), False)
+    return (first, True, False) if first >= 0 else (len(lines), False, True)
 
 
 def _string_after(line: str, open_string: str) -> str:

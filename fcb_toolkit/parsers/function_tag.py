@@ -52,17 +52,23 @@ def read_function(reading: Reading, start: int, native: Literal["tags", "json"])
             raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
         raise LookupError
     if not closed:
-        if not (scan.at("</tool_call>", pos) or pos >= scan.end or scan.match(OPENING, pos)):
-            raise Unreadable(
-                "malformed_call", f"character {pos}: text stands inside the call of {name!r}", pos
-            )
-        reading.repair("missing_close")
+        _check_unclosed(reading, name, pos)
     values = converted(reading, name, arguments.pairs)
     stop = pos + len(CLOSE) if closed else pos
     if native != "tags" and arguments.pairs:
         reading.repair("foreign_form")
     reading.call(name, values, scan.slice(opening.end(), pos))
     return stop
+
+
+def _check_unclosed(reading: Reading, name: str, pos: int) -> None:
+    """A call without its closing tag is whole only where another tag, or the end of the turn, follows."""
+    scan = reading.scan
+    if pos >= scan.end and not reading.ended:
+        raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
+    if not (scan.at("</tool_call>", pos) or pos >= scan.end or scan.match(OPENING, pos)):
+        raise Unreadable("malformed_call", f"character {pos}: text stands inside the call of {name!r}", pos)
+    reading.repair("missing_close")
 
 
 def _json_body(reading: Reading, name: str, pos: int, native: str) -> int:

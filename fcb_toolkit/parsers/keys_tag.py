@@ -45,13 +45,17 @@ def read_keys(reading: Reading, start: int) -> int:
             raise Unreadable("truncated", f"the call of {name!r} does not end", arguments.end)
         raise LookupError
     if not closed:
-        if arguments.end < scan.end and not scan.at("<tool_call>", arguments.end):
-            raise Unreadable(
-                "malformed_call",
-                f"character {arguments.end}: text stands inside the call of {name!r}",
-                arguments.end,
-            )
-        reading.repair("missing_close")
+        _check_unclosed(reading, name, arguments.end)
     values = converted(reading, name, arguments.pairs)
     reading.call(name, values, scan.slice(named.end(), arguments.end))
     return arguments.end + (len(CLOSE) if closed else 0)
+
+
+def _check_unclosed(reading: Reading, name: str, pos: int) -> None:
+    """A call without its closing tag is whole only where another call, or the end of the turn, follows."""
+    scan = reading.scan
+    if pos >= scan.end and not reading.ended:
+        raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
+    if pos < scan.end and not scan.at("<tool_call>", pos):
+        raise Unreadable("malformed_call", f"character {pos}: text stands inside the call of {name!r}", pos)
+    reading.repair("missing_close")

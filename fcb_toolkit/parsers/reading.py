@@ -64,16 +64,8 @@ class Reading:
     """Collects calls, content, repairs and errors of one reply, in their order."""
 
     __slots__ = (
-        "calls",
-        "errors",
-        "offered",
-        "open_reasoning",
-        "pieces",
-        "prompt",
-        "reasoning",
-        "repairs",
-        "scan",
-    )
+        "calls", "ended", "errors", "offered", "open_reasoning", "pieces", "prompt", "reasoning", "repairs", "scan",
+    )  # fmt: skip
 
     def __init__(self, text: str, offered: Offered, prompt: str | None = None) -> None:
         self.scan = Scan(text)
@@ -83,6 +75,8 @@ class Reading:
         self.pieces: list[str] = []
         self.reasoning: list[str] = []
         self.open_reasoning = False
+        self.ended = False
+        """True: an end-of-turn token follows, so a closing tag that is missing was not cut off."""
         self.repairs: list[ParseError] = []
         self.errors: list[ParseError] = []
 

@@ -1,6 +1,6 @@
 """Special tokens that frame a turn. A reply's raw text carries them; its content must not.
 
-trim("안녕하세요.<|im_end|>\\n")     # Trimmed(start=0, stop=6, header=False)
+trim("안녕하세요.<|im_end|>\\n")     # Trimmed(start=0, stop=6, header=False, ended=True)
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Trimmed:
     start: int
     stop: int
     header: bool = False
+    ended: bool = False
+    """True: the model ended its turn itself, so what stands there is whole."""
 
 
 def trim(text: str) -> Trimmed:
@@ -46,12 +48,13 @@ def trim(text: str) -> Trimmed:
         if found is None:
             break
         start, header = at + len(found), True
-    stop = len(text)
+    stop = end = len(text)
+    struck = "<s>" in text[start:]
     while True:
         while stop > start and text[stop - 1].isspace():
             stop -= 1
         token = next((t for t in END_TOKENS if text.endswith(t, max(start, stop - _LAST), stop)), None)
         # In an answer about HTML the tag closes a text that was struck through.
-        if token is None or (token == "</s>" and "<s>" in text[start:stop]):
-            return Trimmed(start, stop, header)
-        stop -= len(token)
+        if token is None or (token == "</s>" and struck):
+            return Trimmed(start, stop, header, ended=end < len(text))
+        stop = end = stop - len(token)

@@ -114,13 +114,10 @@ def _end_without_close(reading: Reading, start: int, markup: Markup, others: _Op
 
 
 def _between_lines(text: str) -> str:
+    """Without the one line break on each side that is markup."""
     if text.startswith("\r\n"):
-        text = text[2:]
-    elif text.startswith("\n"):
-        text = text[1:]
-    if text.endswith("\r\n"):
-        return text[:-2]
-    return text[:-1] if text.endswith("\n") else text
+        return text[2:].removesuffix("\r\n")
+    return text.removeprefix("\n").removesuffix("\n")
 
 
 def converted(reading: Reading, name: str, pairs: tuple[Pair, ...]) -> dict[str, object]:
