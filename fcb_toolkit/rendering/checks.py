@@ -362,9 +362,8 @@ def _generation(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[s
 def _escapes(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
     if looks.escapes:
         yield "korean_escaped", "Hangul comes out as \\u escapes"
-    for error in profile.errors:
-        if match := re.search(r"No (filter|test) named '(\w+)'", error):
-            yield "missing_filter", f"the {match[1]} {match[2]!r} does not exist in transformers"
+    for name in profile.template.missing_filters:
+        yield "missing_filter", f"the filter {name!r} does not exist in transformers"
     if not looks.plain:
         yield "unusable", f"the template cannot render a plain question: {(profile.errors or ('',))[-1]}"
     if not profile.format.format:

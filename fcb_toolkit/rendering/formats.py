@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from fcb_toolkit.parsers import FORMATS, parse
+from fcb_toolkit.parsers import FORMATS, matching_formats, parse
 from fcb_toolkit.rendering import prompt_mode
 
-NOT_FROM_TEMPLATES = frozenset({"openai", "dpab_pythonic", "dpab_json", "plain_json", "auto"})
+NOT_FROM_TEMPLATES = frozenset({"openai", "dpab_pythonic", "dpab_json"})
 """Formats that no chat template writes."""
 
 PROMPT_FORMAT = "plain_json"
@@ -29,50 +29,20 @@ class FormatChoice:
     reason: str
 
 
-@dataclass(frozen=True)
-class Marks:
-    """Strings by which a format is known: all of `turn` in the call's text, all of `prompt` around it,
-    none of `without` in the call's text. `told`: any of these in the text that the tools add."""
-
-    turn: tuple[str, ...] = ()
-    prompt: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-
-
-MARKS: dict[str, Marks] = {
-    "hermes": Marks(turn=("<tool_call>", "{"), without=("<function=", "<arg_key>"), told=("<tool_call>",)),
-    "granite4": Marks(turn=("<tool_call>", "{"), prompt=("<|start_of_role|>",)),
-    "llama3_json": Marks(
-        turn=('"parameters"',), prompt=("<|start_header_id|>",), told=('"parameters": dict',)
-    ),
-    "llama4_json": Marks(turn=('"parameters"',), prompt=("<|header_start|>",)),
-    "pythonic": Marks(turn=("[", "("), without=("<", '{"name"'), told=("[func_name1(",)),
-    "llama4_pythonic": Marks(turn=("[", "("), prompt=("<|header_start|>",), without=('{"name"',)),
-    "mistral": Marks(turn=("[TOOL_CALLS]", "[{")),
-    "mistral_v11": Marks(turn=("[TOOL_CALLS]", "[CALL_ID]", "[ARGS]")),
-    "mistral_v13": Marks(turn=("[TOOL_CALLS]", "[ARGS]"), without=("[CALL_ID]",)),
-    "deepseek_v3": Marks(turn=("<｜tool▁sep｜>", "```json")),
-    "deepseek_v31": Marks(turn=("<｜tool▁sep｜>",), without=("```json",)),
-    "deepseek_v32": Marks(turn=("<｜DSML｜",)),
-    "qwen3_coder": Marks(turn=("<function=", "<parameter="), told=("<parameter=",)),
-    "functionary_v31": Marks(turn=("<function=", "{"), without=("<parameter=",)),
-    "gemma3_tool_code": Marks(turn=("```tool_code",), told=("```tool_code",)),
-    "gemma4": Marks(turn=("<|tool_call>call:",)),
-    "functiongemma": Marks(turn=("<start_function_call>",)),
-    "phi4_mini": Marks(turn=("<|tool_call|>",), told=("<|tool_call|>",)),
-    "glm45": Marks(turn=("<arg_key>", "<arg_value>"), told=("<arg_key>",)),
-    "glm47": Marks(turn=("<arg_key>", "<arg_value>")),
-    "kimi_k2": Marks(turn=("<|tool_calls_section_begin|>",)),
-    "minimax_m1": Marks(turn=("<tool_calls>",)),
-    "minimax_m2": Marks(turn=("<minimax:tool_call>",)),
-    "gpt_oss": Marks(turn=("<|channel|>", "<|message|>")),
-    "lfm2": Marks(turn=("<|tool_call_start|>",), told=("<|tool_call_start|>", "<|tool_list_start|>")),
-    "xlam": Marks(turn=("[", '{"name"'), without=("<", "[TOOL_CALLS]")),
-    "hyperclovax": Marks(turn=("tool/function_call",)),
-    "qwen_bracket": Marks(turn=("[Tool",)),
+SURROUNDINGS = {
+    "granite4": "<|start_of_role|>",
+    "llama3_json": "<|start_header_id|>",
+    "llama4_json": "<|header_start|>",
+    "llama4_pythonic": "<|header_start|>",
 }
-_LIST_OF_CALLS = re.compile(r'\[\s*\{\s*"name"[^{}]{0,80}"arguments"')
+"""What stands in the prompt around these formats, whose calls alone look like another format's."""
+
+TOLD = {
+    "lfm2": re.compile(r"<\|tool_list_start\|>"),
+    "pythonic": re.compile(r"\[func_name1\("),
+    "xlam": re.compile(r'\[\s*\{\s*"name"[^{}]{0,80}"arguments"'),
+}
+"""Words by which templates ask for a format whose own mark they do not print."""
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -106,39 +76,38 @@ def same(a: Any, b: Any) -> bool:
 def reading_formats(text: str, prompt: str, calls: Sequence[Call], tools: Sequence[Any]) -> list[str]:
     """The formats whose parsers read exactly these calls out of `text`, best first.
 
-    Best: reads strictly, then by the length of the marks found in the text and around it.
+    Best: reads strictly, then stands in its surroundings, then its mark comes first. Text without any
+    format's mark is tried with the formats that have none.
     """
+    marked = matching_formats(text)
+    tried = marked or [name for name, format in FORMATS.items() if format.bare]
     scored = []
-    for order, format in enumerate(sorted(FORMATS)):
+    for order, format in enumerate(tried):
         if format in NOT_FROM_TEMPLATES:
-            continue
-        mark = mark_score(format, text, prompt)
-        if mark is None:
             continue
         strict = reads_back(text, format, calls, tools, strict=True)
         if strict or reads_back(text, format, calls, tools):
-            scored.append((not strict, -mark, order, format))
+            scored.append((not strict, _out_of_place(format, prompt), order, format))
     return [format for *_, format in sorted(scored)]
 
 
-def mark_score(format: str, text: str, prompt: str) -> int | None:
-    """Length of the format's marks, or None where one is missing or a foreign one is there."""
-    marks = MARKS.get(format)
-    if marks is None:
-        return 0
-    if any(mark not in text for mark in marks.turn) or any(mark not in prompt for mark in marks.prompt):
-        return None
-    if any(mark in text for mark in marks.without):
-        return None
-    return sum(map(len, marks.turn)) + sum(map(len, marks.prompt))
+def _out_of_place(format: str, prompt: str) -> int:
+    """0 in the surroundings that the format needs, 1 where it needs none, 2 where they are missing.
+    Plain JSON, which any text can be, comes after the formats that models are trained on."""
+    if format == PROMPT_FORMAT:
+        return 3
+    if format not in SURROUNDINGS:
+        return 1
+    return 0 if SURROUNDINGS[format] in prompt else 2
 
 
-def told_format(instructions: str) -> str:
-    """The format that a template's own words about its tools ask for; "" where they name none."""
-    for format, marks in MARKS.items():
-        if any(mark in instructions for mark in marks.told):
+def told_format(text: str, prompt: str) -> str:
+    """The format that a template's words ask for, by its marks; "" where they name none."""
+    named = [(_out_of_place(name, prompt), i, name) for i, name in enumerate(matching_formats(text))]
+    for *_, format in sorted(named):
+        if format not in NOT_FROM_TEMPLATES:
             return format
-    return "xlam" if _LIST_OF_CALLS.search(instructions) else ""
+    return next((format for format, words in TOLD.items() if words.search(text)), "")
 
 
 def _json_call(call: Mapping[str, Any], key: str = "arguments") -> str:

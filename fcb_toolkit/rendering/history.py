@@ -44,7 +44,7 @@ def _carries(profile: Profile, plan: Plan, shape: Shape, calls: str, tools: str,
         turn = call_turn(profile, shape, calls, later)
     except TemplateFailure:
         return False
-    if profile.calls.exact:
+    if profile.format.format:
         return formats.writes_back(profile.format.format, turn, calls, tools)
     return all(shows_call(turn, call) for call in json.loads(calls))
 
@@ -58,7 +58,7 @@ def call_turn(profile: Profile, shape: Shape, calls: str, later: bool) -> str:
     if key not in _TURNS:
         if len(_TURNS) > 8192:
             _TURNS.clear()
-        plain = replace(shape, fixes=())
+        plain = replace(shape, fixes=tuple(fix for fix in shape.fixes if fix == "nine"))
 
         def put(messages: Sequence[Mapping[str, Any]], generation: bool) -> str:
             conversation = Conversation(tuple(dict(message) for message in messages), ())

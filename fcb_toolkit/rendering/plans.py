@@ -69,7 +69,7 @@ def _native(profile: Profile, conversation: Conversation) -> Iterator[Plan]:
             yield Plan(replace(shape, calls="content"), "native", formats.PROMPT_FORMAT, "plain", asked)
         return
     for variant, why in _tool_variants(shape, conversation):
-        if profile.calls.exact or not calls:
+        if profile.calls.exact or profile.calls.some or not calls:
             yield Plan(variant, "native", format, why=why)
         if calls and format in formats.WRITERS:
             said = (
@@ -99,7 +99,9 @@ def _tools_as_text(profile: Profile) -> Iterator[Plan]:
     said = f"tools are written into the system text: the template does not show them ({fault})"
     if profile.calls.exact and profile.calls.strict and profile.later_calls:
         yield Plan(shape, "prompt", profile.format.format, "native", (said,))
-    elif profile.calls.some and not profile.calls.exact and not profile.shows_tools:
+    elif (
+        profile.calls.some and not profile.names_tools and not (profile.calls.exact and profile.calls.strict)
+    ):
         more = f"the reply is asked for as plain JSON: {profile.format.reason}"
         yield Plan(shape, "prompt", formats.PROMPT_FORMAT, "plain", (said, more))
 
@@ -132,6 +134,8 @@ def relevant_fixes(plan: Plan, conversation: Conversation) -> tuple[str, ...]:
         "between": not as_text and ("tool", "user") in pairs,
         "distinct": bool(conversation.tools) and plan.shape.tools == "tools" and len(users) > len(set(users)),
         "system": bool(conversation.tools) and plan.shape.tools == "tools" and "system" not in roles,
+        "nine": plan.shape.ids == "given"
+        and any(len(call["id"]) != 9 for m in called for call in m["tool_calls"]),
         "beside": native and any(message["content"] for message in called),
         "move_system": plan.shape.system == "system" and ("system" in roles or bool(plan.asks)),
     }

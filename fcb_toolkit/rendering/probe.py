@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from fcb_toolkit.parsers import FORMATS
 from fcb_toolkit.rendering import formats
 from fcb_toolkit.rendering.material import (
     COMPANIONS,
@@ -333,11 +332,14 @@ class _Prober:
                     found[0],
                     f"a call with only {', '.join(arguments)} reads back; richer arguments are mangled",
                 )
-        told = formats.told_format(words)
-        if told in FORMATS:
+        if told := formats.told_format(words, words):
             return formats.FormatChoice(told, "the template's own words about its tools ask for it")
         if calls.some:
             return formats.FormatChoice("", "the template writes calls that no parser reads")
+        if told := formats.told_format(self.template.text, self.template.text):
+            return formats.FormatChoice(
+                told, "the template's text holds its mark, though calls are not shown"
+            )
         return formats.FormatChoice("", "the template shows neither calls nor words about them")
 
     def _find_results(self) -> tuple[bool, str]:
@@ -401,14 +403,18 @@ class _Prober:
             return False
         before = (
             USER,
-            call_message({"days": 1}, identity="call-obs-16"),
+            call_message({"city": "제주시"}, identity="call-obs-16"),
             result_message(identity="call-obs-16"),
         )
+        turn = call_message(SIMPLE)
         try:
-            text = self.cutter(self.shape, before).reply(call_message({"days": 3}))
+            text = self.cutter(self.shape, before).reply(turn)
+            first = self.cutter(self.shape).reply(turn)
         except TemplateFailure:
             return False
-        return formats.reads_back(text, choice.format, [(NAME, {"days": 3})], TOOLS, strict=calls.strict)
+        return text.strip() == first.strip() and formats.reads_back(
+            text, choice.format, [(NAME, SIMPLE)], TOOLS, strict=calls.strict
+        )
 
 
 def _named_result(text: str) -> bool:

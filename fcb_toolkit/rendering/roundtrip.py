@@ -85,7 +85,8 @@ SYMBOLS = {"native": "=", "content": "c", "text": "t", "prompt": "p", "none": "-
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    return {} if value is ... else {"value": value}
+    """Two arguments, as some templates lose what stands between them; `...` has none."""
+    return {} if value is ... else {"value": value, "step": 1}
 
 
 def tool_for(value: Any) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def tool_for(value: Any) -> dict[str, Any]:
     kind: Any = kinds.get(type(value), ["string", "null"])
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
     if value is not ...:
-        parameters["properties"]["value"] = {"type": kind}
+        parameters["properties"] = {"value": {"type": kind}, "step": {"type": "integer"}}
     return {
         "type": "function",
         "function": {"name": TOOL_NAME, "description": "값을 둔다.", "parameters": parameters},

@@ -73,7 +73,7 @@ FIXES = {
     "system": "an empty system message was added, without which the tools are not shown",
     "beside": "the text beside a call is a turn of its own before the call",
     "move_system": "the system text stands before the first user turn's text",
-    "order": "tool results are in the order of their calls",
+    "nine": "call ids are mapped to nine letters and digits",
 }
 """Changes to a conversation that a template may need, in the words of a note."""
 
@@ -287,7 +287,8 @@ def _shaped_call(call: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 def shaped_id(identity: str, shape: Shape) -> str:
     """The id as given, or nine letters and digits that depend on it alone."""
-    if shape.ids == "given" or (len(identity) == 9 and identity.isascii() and identity.isalnum()):
+    given = shape.ids == "given" and "nine" not in shape.fixes
+    if given or (len(identity) == 9 and identity.isascii() and identity.isalnum()):
         return identity
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 

@@ -50,6 +50,11 @@ class Template:
         """Names that the template reads and does not set itself; empty where it does not compile."""
         return _variables(self.text)
 
+    @cached_property
+    def missing_filters(self) -> tuple[str, ...]:
+        """Filters that the template uses somewhere and that transformers' environment does not have."""
+        return _missing_filters(self.text)
+
     def render(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -87,19 +92,34 @@ class Template:
         return tuple(self.sibling(name) for name in names) or (self,)
 
 
-@lru_cache(maxsize=512)
 def _variables(text: str) -> frozenset[str]:
+    return _read(text)[0]
+
+
+def _missing_filters(text: str) -> tuple[str, ...]:
+    return _read(text)[1]
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """(variables that the template reads, filters that do not exist); nothing where it does not parse."""
     import jinja2.ext
     import jinja2.meta
+    import jinja2.nodes
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(extensions=[jinja2.ext.loopcontrols])
     for tag in ("generation", "endgeneration"):
         text = _without_tag(text, tag)
     try:
-        return frozenset(jinja2.meta.find_undeclared_variables(environment.parse(text)))
-    except jinja2.TemplateError:
-        return frozenset()
+        tree = environment.parse(text)
+        used = {node.name for node in tree.find_all(jinja2.nodes.Filter)}
+        missing = tuple(sorted(used - set(environment.filters)))
+        # Without a stand-in jinja2.meta refuses the whole template.
+        environment.filters.update(dict.fromkeys(missing, str))
+        return frozenset(jinja2.meta.find_undeclared_variables(tree)), missing
+    except (jinja2.TemplateError, RecursionError):
+        return frozenset(), ()
 
 
 def _without_tag(text: str, tag: str) -> str:

@@ -72,7 +72,7 @@ class Cutter:
         heads = [*_shortened(self.generation_prompt), *_shortened(head)]
         start = max((len(h) for h in heads if rest.startswith(h)), default=0)
         rest = rest[start:]
-        return rest[: -len(tail)] if tail and rest.endswith(tail) else rest
+        return rest[: -len(tail)] if tail and rest.endswith(tail) else rest.rstrip("\n")
 
 
 def _shortened(head: str) -> list[str]:
