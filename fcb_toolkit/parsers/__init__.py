@@ -137,7 +137,7 @@ def sniff(text: str) -> str | None:
 
 def matching_formats(text: str) -> list[str]:
     """Names of the formats whose marks are in `text`: the mark that begins first leads, the longest of
-    those that begin together. Formats without a mark (bare JSON, bare Python calls) are never in it."""
+    those that begin together. Formats without a mark (bare JSON) are never in it."""
     found: list[tuple[int, int, str]] = []
     for name, format in FORMATS.items():
         match = format.signature.search(text, 0, _SNIFFED) if format.signature else None

@@ -42,8 +42,10 @@ def read(reading: Reading) -> None:
                 return
             pos = stop
         else:
-            stop = scan.find(_END, pos)
+            stop, mark = scan.find_first((_END, CALL_HEADER), pos)
             stop = scan.end if stop < 0 else stop
+            if mark == CALL_HEADER:  # the call follows without a turn of its own
+                reading.repair("missing_open")
             reading.text(pos, stop)
             pos = stop
         thinking = False
@@ -59,9 +61,7 @@ def _read_calls(reading: Reading, opened: int, start: int) -> int:
         stop = scan.end if stop < 0 else stop
         reading.error("malformed_call", "no call follows the header tool/function_call", opened, stop)
         return stop
-    stop = read_json_block(reading, start, Tag("tool/function_call", _END, "arguments", as_list=True))
-    text = scan.text
-    return stop - len(_END) if text.startswith(_END, stop - len(_END)) else stop
+    return read_json_block(reading, start, Tag("tool/function_call", "", "arguments", as_list=True))
 
 
 FORMAT = Format(

@@ -93,6 +93,6 @@ FORMAT = Format(
     name="pythonic",
     read=read_pythonic,
     models="Llama 3.2, ToolACE, OLMo 3",
-    openers=("\n[",),
+    signature=re.compile(rf"(?:\A|\n|</think>)\s*+\[\s*+{NAME}\((?:\)|[^\W\d][\w\-]{{0,200}}+=)"),
     bare=True,
 )

@@ -34,7 +34,7 @@ REPAIRS = {
     "foreign_form": "the call is written in another format's form",
     "header_token": "the reply repeats the header of its own turn",
     "invalid_escape": "a backslash stands before a character that makes no escape",
-    "json_literal": "true, false or null stand in Python text",
+    "json_literal": "a word of JSON stands in Python text",
     "missing_arguments": "the call has no arguments key",
     "missing_bracket": "a closing bracket is missing before the closing tag",
     "missing_close": "the closing tag is missing",
@@ -43,7 +43,7 @@ REPAIRS = {
     "number_form": "a number is not written as JSON writes it",
     "object_arguments": "the arguments are an object, not a JSON string",
     "positional_argument": "an argument is given without its name",
-    "python_literal": "True, False, None or a tuple stand in JSON text",
+    "python_literal": "a word or tuple of Python stands in JSON text",
     "python_string": "a string is quoted as Python quotes it",
     "raw_control_character": "a string holds a raw line break or control character",
     "reserved_word": "a parameter is named like a word of Python",
@@ -107,7 +107,7 @@ class Format:
     read: Callable[[Reading], None]
     models: str
     signature: re.Pattern[str] | None = None
-    """None: the format has no mark of its own (bare JSON, bare Python calls)."""
+    """None: the format has no mark of its own (bare JSON)."""
     openers: tuple[str, ...] = ()
     """Literal marks that begin a call: reasoning ends there if it was never closed."""
     bare: bool = False
