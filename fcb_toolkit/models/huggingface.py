@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fcb_toolkit.models import huggingface_plain
+from fcb_toolkit.errors import ModelError
+from fcb_toolkit.models import huggingface_plain, huggingface_prefix
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 from fcb_toolkit.rendering import load_template, render
@@ -51,7 +53,8 @@ class HuggingFaceModel:
             "language": self.options.language,
             "enable_thinking": self.options.enable_thinking,
             "format": self.options.format or "auto",
-            "engine": self.options.engine,
+            "engine": self.engine,
+            "notes": [self.engine_note] if self.engine == "plain" and self.options.engine == "auto" else [],
         }
 
     def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
@@ -77,8 +80,22 @@ class HuggingFaceModel:
                 yield from too_long(index, len(ids), longest, settings)
             else:
                 waiting += [Prompt(index, sample, ids, rendered) for sample in range(settings.samples)]
-        for prompt, reply in huggingface_plain.generate(self, waiting, settings):
+        engine = huggingface_prefix if self.engine == "prefix" else huggingface_plain
+        for prompt, reply in engine.generate(self, waiting, settings):
             yield prompt.index, reply
+
+    @cached_property
+    def engine(self) -> str:
+        """prefix or plain. Where the prefix engine cannot serve the model, `engine_note` says why."""
+        if self.options.engine == "plain":
+            return "plain"
+        if self.engine_note and self.options.engine == "prefix":
+            raise ModelError(f"{self.name}: engine='prefix' cannot serve it: {self.engine_note}; use 'plain'")
+        return "plain" if self.engine_note else "prefix"
+
+    @cached_property
+    def engine_note(self) -> str:
+        return huggingface_prefix.why_not(self.model) or ""
 
 
 def too_long(index: int, tokens: int, longest: int, settings: Generation) -> Iterator[tuple[int, Reply]]:

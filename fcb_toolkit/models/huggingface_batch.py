@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from fcb_toolkit.records import Generation, Rendered, Reply
+from fcb_toolkit.records import Rendered, Reply
 
-CPU_SHARE = 0.5
-"""Share of the free memory that a batch's cache may take."""
+MEMORY_SHARE = 0.3
+"""Share of the free memory that a batch's cache may take; joining batches holds it twice."""
 MOST_ROWS = 64
 
 
@@ -50,7 +49,7 @@ def rows_that_fit(model: Any, tokens: int) -> int:
     """
     vocabulary = model.config.get_text_config().vocab_size
     row = tokens * cache_bytes_per_token(model) + 4 * vocabulary
-    return max(1, min(MOST_ROWS, int(CPU_SHARE * free_bytes(model)) // int(row)))
+    return max(1, min(MOST_ROWS, int(MEMORY_SHARE * free_bytes(model)) // int(row)))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -87,9 +86,3 @@ def make_reply(tokenizer: Any, prompt: Prompt, ids: Sequence[int], finish: str, 
         round(seconds, 4),
         format=prompt.rendered.format,
     )
-
-
-def seed_of(prompt: Prompt, settings: Generation) -> int:
-    """One seed a request, so that a sample does not depend on which others share its batch."""
-    key = f"{settings.seed}\0{prompt.sample}\0{prompt.rendered.prompt}"
-    return int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1

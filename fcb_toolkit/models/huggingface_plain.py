@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
@@ -16,8 +16,8 @@ from fcb_toolkit.models.huggingface_batch import (
     make_reply,
     release_memory,
     rows_that_fit,
-    seed_of,
 )
+from fcb_toolkit.models.huggingface_pick import Picker
 from fcb_toolkit.records import Generation, Reply
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generatio
             ids,
             attention_mask=mask,
             generation_config=_config(owner, settings, pad),
-            logits_processor=_sampler(batch, settings),
+            logits_processor=LogitsProcessorList([OnlyThePicked(Picker(owner, settings), batch)]),
         )
     seconds = (time.perf_counter() - started) / len(batch)
     replies = []
@@ -86,7 +86,7 @@ def _config(owner: HuggingFaceModel, settings: Generation, pad: int) -> Generati
     penalty, top_k) would make two models incomparable."""
     return GenerationConfig(
         max_new_tokens=settings.max_new_tokens,
-        do_sample=False,  # sampling is done by `PerRowSampler`
+        do_sample=False,  # `OnlyThePicked` draws
         num_beams=1,
         repetition_penalty=1.0,
         no_repeat_ngram_size=0,
@@ -96,35 +96,14 @@ def _config(owner: HuggingFaceModel, settings: Generation, pad: int) -> Generati
     )
 
 
-def _sampler(batch: Sequence[Prompt], settings: Generation) -> LogitsProcessorList:
-    return LogitsProcessorList([PerRowSampler(batch, settings)] if settings.temperature > 0 else [])
+class OnlyThePicked(LogitsProcessor):
+    """Leaves each row the token that the picker chose, so that both engines choose alike."""
 
-
-class PerRowSampler(LogitsProcessor):
-    """Draws each row's token with the row's own generator and leaves it as the only choice.
-
-    A reply then depends on its seed alone, not on which others share its batch.
-    """
-
-    def __init__(self, batch: Sequence[Prompt], settings: Generation) -> None:
-        self.settings = settings
-        self.generators = [torch.Generator().manual_seed(seed_of(p, settings)) for p in batch]
+    def __init__(self, picker: Picker, batch: Sequence[Prompt]) -> None:
+        self.picker = picker
+        self.batch = batch
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        chosen = draw(scores, self.generators, self.settings)
+        chosen = torch.tensor(self.picker.pick(scores, self.batch), device=scores.device)
         only = torch.full_like(scores, -torch.inf)
         return only.scatter_(1, chosen.unsqueeze(1), 0.0)
-
-
-def draw(scores: torch.Tensor, generators: Sequence[torch.Generator], settings: Generation) -> torch.Tensor:
-    """One token a row by temperature and top_p. `scores`: (rows, vocabulary); result: (rows,)."""
-    probabilities = torch.softmax(scores.float() / settings.temperature, dim=-1)
-    ordered, order = probabilities.sort(dim=-1, descending=True)
-    # A token stays if the mass before it is below top_p; the first always does.
-    ordered[(ordered.cumsum(-1) - ordered) >= settings.top_p] = 0.0
-    ordered = ordered.cpu()
-    picks: list[Any] = [
-        torch.multinomial(row, 1, generator=generator)
-        for row, generator in zip(ordered, generators, strict=True)
-    ]
-    return order.gather(1, torch.stack(picks).to(order.device)).squeeze(1)

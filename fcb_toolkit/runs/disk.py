@@ -205,7 +205,7 @@ def check_same_run(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -
     """Raises `DataError` naming the first setting that differs."""
     for part in IDENTITY:
         before, now = old.get(part) or {}, json.loads(json.dumps(new.get(part) or {}))
-        for name in sorted({*before, *now} - {"batch_size", "notes", "device"}):
+        for name in sorted({*before, *now} - {"batch_size", "notes", "device", "engine"}):
             if before.get(name) != now.get(name):
                 raise DataError(
                     f"{path}: belongs to another run: {part}.{name} is {before.get(name)!r} there and "

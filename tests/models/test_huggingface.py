@@ -29,9 +29,10 @@ def pair():
     return tiny.model(tok), tok
 
 
-@pytest.fixture(scope="module")
-def model(pair):
-    return fcb.load_model(pair)
+@pytest.fixture(scope="module", params=["prefix", "plain"])
+def model(pair, request):
+    """Both engines; they must agree with one-at-a-time generation and so with each other."""
+    return fcb.load_model(pair, engine=request.param)
 
 
 def prompts(model, texts=QUESTIONS, tools=TOOLS):
