@@ -9,7 +9,6 @@ and the policy where projects disagree, is in `docs/parsers.md`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from fcb_toolkit.errors import UnknownName
 from fcb_toolkit.parsers import (
@@ -210,12 +209,6 @@ def _built(reading: Reading, format: str, raw: str, parts: Split, strict: bool) 
         first = reading.repairs[0]
         error = error or ParseError(first.code, f"outside the format {format}: {first.message}")
     if strict and error is not None:
-        content = reading.scan.text.strip() or _content(reading.pieces)
+        content = reading.scan.text.strip() or reading.content()
         return Parse(content, (), reasoning, error, raw, format)
-    return Parse(_content(reading.pieces), tuple(reading.calls), reasoning, error, raw, format)
-
-
-def _content(pieces: list[str]) -> str | None:
-    """The pieces of text around the calls, one below the other; None where there are none."""
-    stripped: list[Any] = [piece.strip() for piece in pieces]
-    return "\n".join(piece for piece in stripped if piece) or None
+    return Parse(reading.content(), tuple(reading.calls), reasoning, error, raw, format)

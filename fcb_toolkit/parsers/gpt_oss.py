@@ -33,7 +33,7 @@ def read(reading: Reading) -> None:
         _loose_text(reading, pos, begin)
         pos = _read_message(reading, begin, message)
     _loose_text(reading, pos, scan.end)
-    if reading.reasoning and not (reading.calls or reading.errors or any(map(str.strip, reading.pieces))):
+    if reading.reasoning and not (reading.calls or reading.errors or reading.content()):
         reading.open_reasoning = True
 
 

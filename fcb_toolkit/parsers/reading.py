@@ -72,7 +72,8 @@ class Reading:
         self.prompt = prompt
         self.offered = offered
         self.calls: list[ToolCall] = []
-        self.pieces: list[str] = []
+        self.pieces: list[tuple[int, int] | str] = []
+        """Spans of the text, and text that is not in it as such (a message's content)."""
         self.reasoning: list[str] = []
         self.open_reasoning = False
         self.ended = False
@@ -82,8 +83,19 @@ class Reading:
 
     def text(self, start: int, stop: int) -> None:
         """What stands there is content."""
-        if stop > start:
-            self.pieces.append(self.scan.slice(start, stop))
+        if stop <= start:
+            return
+        last = self.pieces[-1] if self.pieces else ""
+        if isinstance(last, tuple) and last[1] == start:
+            self.pieces[-1] = (last[0], stop)
+        else:
+            self.pieces.append((start, stop))
+
+    def content(self) -> str | None:
+        """The pieces of content, stripped, one below the other; None where there are none."""
+        text = self.scan.text
+        pieces = [piece if isinstance(piece, str) else text[piece[0] : piece[1]] for piece in self.pieces]
+        return "\n".join(filter(None, map(str.strip, pieces))) or None
 
     def call(
         self, name: str, arguments: dict[str, Any], raw: str | None = None, id: str | None = None
