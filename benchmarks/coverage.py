@@ -196,8 +196,8 @@ def write(path: Path, tables: dict[str, str]) -> None:
     """Each table between its marks `<!-- name -->` and `<!-- end -->` in the document."""
     text = path.read_text(encoding="utf-8")
     for name, table in tables.items():
-        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
-        text, count = re.subn(pattern, lambda m, t=table: m[1] + t + m[2], text, flags=re.DOTALL)
+        pattern = rf"(<!-- {name} -->\n)[^<]*(<!-- end -->)"
+        text, count = re.subn(pattern, lambda mark, t=table: f"{mark[1]}\n{t}\n\n{mark[2]}", text)
         if count != 1:
             raise SystemExit(f"{path}: found {count} marks '<!-- {name} -->', expected one")
     path.write_text(text, encoding="utf-8")

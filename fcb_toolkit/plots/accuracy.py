@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fcb_toolkit.plots.draw import COLORS, MARKERS, StyledFigure, figure, inches, new_figure
-from fcb_toolkit.plots.rates import OVERALL, names, rates, with_overall
+from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure
+from fcb_toolkit.plots.rates import OVERALL, names, rates, side, with_overall
 from fcb_toolkit.plots.reference import add_reference, footnote
-from fcb_toolkit.plots.text import LINE, fit, labels, lines, plain, width_of
+from fcb_toolkit.plots.rows import beside, height_of, name_lines, point, widest
+from fcb_toolkit.plots.text import LINE, fit, labels, lines
 
 PANEL = 0.85
 """Least inches of a panel: below it, the ticks 0, 50 and 100 run into each other."""
@@ -35,17 +36,18 @@ def accuracy(
     frame: pd.DataFrame,
     *,
     by: str = "category",
-    over: str = "model",
+    over: str | None = None,
     reference: pd.DataFrame | None = None,
     width: str | float = "acl*",
 ) -> tuple[StyledFigure, pd.DataFrame]:
-    """Pass rates with 95% intervals: a panel for each `by`, a line for each `over`.
+    """Pass rates with 95% intervals: a panel for each `by`, a line for each `over` (model or run).
 
     `frame` is what `fcb.to_frame` gives (summarised here, with a panel over all) or a table of
     `fcb.summarize(runs, by=[over, by])`. `reference` holds published numbers (`plots.published`);
     they are drawn hollow, without interval, named with a dagger and their source.
     `width` is inches or a venue's column (`plots.WIDTHS`).
     """
+    over = side(frame, over)
     rows = rates(frame, [over, by], "accuracy")
     rows = with_overall(frame, rows, by, over)
     rows, notes = add_reference(rows, reference, by, over)
@@ -60,12 +62,12 @@ def _single(rows: pd.DataFrame, by: str, over: str, width: float, notes: list[st
     line, title = (by, names(rows, over)[0]) if one_model else (over, names(rows, by)[0])
     kinds = names(rows, line)
     label = labels(kinds, width * 0.45)
-    height = sum(lines(label[kind]) for kind in kinds) * LINE + len(kinds) * 0.07 + 0.55
+    height = height_of([label[kind] for kind in kinds]) + 0.55
     fig = new_figure(width, height + LINE * len(notes))
     axes = fig.add_subplot()
     axes.set_title(fit(title, width * 0.8), loc="left")
     numbers = 1.1 if (rows["not_scored"] > 0).any() else 0.6
-    wide = width - max(width_of(text) for text in label.values()) - numbers > 1.2
+    wide = width - widest(list(label.values())) - numbers > 1.2
     ordered, look = rows.set_index(line).loc[kinds], Look(counts=True, same=one_model, wide=wide)
     _draw(axes, ordered, [label[kind] for kind in kinds], look)
     axes.set_xlabel("pass rate, %")
@@ -76,12 +78,14 @@ def _single(rows: pd.DataFrame, by: str, over: str, width: float, notes: list[st
 def _panels(rows: pd.DataFrame, by: str, over: str, width: float, notes: list[str]) -> StyledFigure:
     panels, models = names(rows, by), names(rows, over)
     label = labels(models, min(width * 0.34, 1.9))
-    side = max(width_of(text) for text in label.values()) + 0.1
-    columns = max(1, min(len(panels), int((width - side) / PANEL)))
+    margin = widest(list(label.values())) + 0.1
+    columns = max(1, min(len(panels), int((width - margin) / PANEL)))
     down = math.ceil(len(panels) / columns)
     columns = math.ceil(len(panels) / down)
-    titles = {name: _title(rows[rows[by] == name], name, (width - side) / columns - 0.12) for name in panels}
-    one = sum(lines(text) for text in label.values()) * LINE + len(models) * 0.05 + 0.30
+    titles = {
+        name: _title(rows[rows[by] == name], name, (width - margin) / columns - 0.12) for name in panels
+    }
+    one = height_of(list(label.values())) + 0.30
     one += max(lines(text) for text in titles.values()) * LINE
     fig = new_figure(width, down * one + 0.2 + LINE * len(notes))
     grid = np.atleast_2d(fig.subplots(down, columns, sharex=True, sharey=True, squeeze=False))
@@ -111,37 +115,24 @@ def _draw(axes: Axes, part: pd.DataFrame, ticks: list[str], look: Look) -> None:
 
     With `look.same` the lines are categories of one model, and only the line over all looks different.
     """
-    place = _places(ticks)
-    for index, (y, (_, row)) in enumerate(zip(place, part.iterrows(), strict=True)):
-        published = bool(row.get("published", False)) is True
+    middles = name_lines(axes, ticks)
+    for place, (y, (_, row)) in enumerate(zip(middles, part.iterrows(), strict=True)):
         if pd.isna(row["rate"]):
             if not pd.isna(row["n"]):
-                axes.text(
-                    50, y, "not scored", ha="center", va="center", size=6.5, style="normal", color="0.3"
-                )
+                axes.text(50, y, "not scored", ha="center", va="center", size=6.5, color="0.3")
             continue
-        index = int(row.name == OVERALL) if look.same else index
-        color = "black" if published or (look.same and index) else COLORS[index % len(COLORS)]
-        if not published:
-            axes.plot(
-                [100 * row["low"], 100 * row["high"]], [y, y], color=color, lw=1.3, solid_capstyle="butt"
-            )
-        axes.plot(
-            100 * row["rate"],
+        index = int(row.name == OVERALL) if look.same else place
+        hollow = bool(row.get("published", False))
+        color = "black" if hollow or (look.same and index) else None
+        point(
+            axes,
             y,
-            marker="D" if published else MARKERS[index % len(MARKERS)],
+            (100 * row["low"], 100 * row["rate"], 100 * row["high"]),
+            index=index,
+            hollow=hollow,
             color=color,
-            markerfacecolor="white" if published else color,
-            markersize=4.2,
-            linestyle="none",
-            clip_on=False,
-            zorder=3,
         )
-        axes.text(
-            1.02, y, _number(row, look.counts), transform=axes.get_yaxis_transform(), va="center", size=6.5
-        )
-    axes.set_yticks(place, [plain(tick) for tick in ticks])
-    axes.set_ylim(max(place) + 0.6 * lines(ticks[-1]), min(place) - 0.6 * lines(ticks[0]))
+        beside(axes, y, _number(row, look.counts))
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100] if look.wide else [0, 50, 100])
 
@@ -153,13 +144,3 @@ def _number(row: pd.Series, counts: bool) -> str:
         if row["not_scored"] > 0:
             text += f", {int(row['not_scored'])} not scored"
     return text
-
-
-def _places(ticks: list[str]) -> list[float]:
-    """Middle of each label, one unit a line of text, so that labels of two lines get twice the room."""
-    places, top = [], 0.0
-    for tick in ticks:
-        room = lines(tick) + 0.35
-        places.append(top + room / 2)
-        top += room
-    return places

@@ -8,13 +8,13 @@ Miller 2024 (arXiv 2411.00640) on paired and clustered differences; Tango 1998 f
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
 
-from fcb_toolkit.errors import DataError
+from fcb_toolkit.errors import DataError, UnknownName
 from fcb_toolkit.statistics.differences import Pairs, interval, least_difference, permutation_p
 from fcb_toolkit.statistics.inputs import as_frame, passed, units
 from fcb_toolkit.statistics.intervals import check_level
@@ -123,11 +123,13 @@ def compare_all(
     level: float = 0.95,
     cluster: str | None = "cluster",
     over: str = "run",
+    baseline: str | None = None,
 ) -> pd.DataFrame:
     """Each pair of runs compared: the fields of `Comparison`, one row a pair, with Holm's correction.
 
     `mcnemar_p_holm` and `permutation_p_holm` are adjusted over all pairs of the table (Holm 1979,
-    statsmodels). `over` names the column that tells the sides apart (`run` or `model`).
+    statsmodels). `over` names the column that tells the sides apart (`run` or `model`). With a
+    `baseline` only the pairs (baseline, other) are compared and corrected for.
     """
     from statsmodels.stats.multitest import multipletests
 
@@ -137,11 +139,13 @@ def compare_all(
     parts = {str(name): part for name, part in frame.groupby(over, sort=False)}
     if len(parts) < 2:
         raise DataError(f"compare_all: found {len(parts)} {over}, expected two or more")
+    if baseline is not None and baseline not in parts:
+        raise UnknownName(over, baseline, parts)
+    pairs = (
+        [(baseline, other) for other in parts if other != baseline] if baseline else combinations(parts, 2)
+    )
     options: dict[str, Any] = {"metric": metric, "level": level, "cluster": cluster}
-    rows = [
-        {**asdict(compare(parts[a], parts[b], **options)), "a": a, "b": b}
-        for a, b in itertools.combinations(parts, 2)
-    ]
+    rows = [{**asdict(compare(parts[a], parts[b], **options)), "a": a, "b": b} for a, b in pairs]
     table = pd.DataFrame(rows)
     for name in ("mcnemar_p", "permutation_p"):
         table[f"{name}_holm"] = multipletests(table[name], method="holm")[1]
