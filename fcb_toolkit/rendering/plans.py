@@ -72,10 +72,13 @@ def _native(profile: Profile, conversation: Conversation) -> Iterator[Plan]:
         if profile.calls.exact or profile.calls.some or not calls:
             yield Plan(variant, "native", format, why=why)
         if calls and format in formats.WRITERS:
+            written = replace(variant, calls="content")
             said = (
                 "calls in the history are written into the content: the template does not show them exactly"
             )
-            yield Plan(replace(variant, calls="content"), "native", format, why=(*why, said))
+            yield Plan(written, "native", format, why=(*why, said))
+            results = "tool results are user turns"
+            yield Plan(replace(written, results="user"), "native", format, why=(*why, said, results))
 
 
 def _tool_variants(shape: Shape, conversation: Conversation) -> Iterator[tuple[Shape, tuple[str, ...]]]:
@@ -106,17 +109,16 @@ def _tools_as_text(profile: Profile) -> Iterator[Plan]:
         yield Plan(shape, "prompt", formats.PROMPT_FORMAT, "plain", (said, more))
 
 
-def fixes(plan: Plan, conversation: Conversation, hint: tuple[str, ...] | None = None) -> Iterator[Shape]:
-    """The plan's shape with every set of changes that this conversation could need, smallest first."""
+def fixes(plan: Plan, conversation: Conversation) -> Iterator[Shape]:
+    """The plan's shape with every set of changes that this conversation could need, smallest first.
+
+    The order depends on the conversation alone: a prompt must not depend on what was rendered before.
+    """
     relevant = relevant_fixes(plan, conversation)
-    tried = set()
-    sets = [chosen for size in range(len(relevant) + 1) for chosen in combinations(relevant, size)]
-    for chosen in [*([hint] if hint is not None else []), *sets]:
-        if chosen in tried:
-            continue
-        tried.add(chosen)
-        shape = replace(plan.shape, fixes=chosen)
-        yield replace(shape, system="user") if "move_system" in chosen else shape
+    for size in range(len(relevant) + 1):
+        for chosen in combinations(relevant, size):
+            shape = replace(plan.shape, fixes=chosen)
+            yield replace(shape, system="user") if "move_system" in chosen else shape
 
 
 def relevant_fixes(plan: Plan, conversation: Conversation) -> tuple[str, ...]:

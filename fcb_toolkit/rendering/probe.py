@@ -39,7 +39,7 @@ from fcb_toolkit.rendering.messages import Conversation
 from fcb_toolkit.rendering.shapes import Given, Shape, Texts, apply
 from fcb_toolkit.rendering.template import Template, TemplateFailure
 from fcb_toolkit.rendering.tool_losses import tool_losses
-from fcb_toolkit.rendering.turns import MARK, Cutter, added
+from fcb_toolkit.rendering.turns import MARK, Cutter, added, shared_length
 
 
 @dataclass(frozen=True)
@@ -395,8 +395,13 @@ class _Prober:
         dialog = self.attempt([USER, {"role": "assistant", "content": MARK}, USER])
         if base is None or dialog is None or MARK not in dialog:
             return False
-        between = dialog[: dialog.index(MARK)].rpartition(QUESTION)[2]
-        return between.strip() == base.rpartition(QUESTION)[2].strip()
+        answer = dialog[: dialog.index(MARK)].rpartition(QUESTION)[2].strip()
+        end = base.rpartition(QUESTION)[2].strip()
+        if answer == end:
+            return True
+        # Or it ends with more than what an answer's header shares with a user turn's.
+        question = (self.attempt([USER, USER]) or "").rpartition(QUESTION)[0].rpartition(QUESTION)[2]
+        return answer.startswith(end) and len(end) > shared_length(answer, question.strip()) > 0
 
     def _later_calls(self, choice: formats.FormatChoice, calls: Calls) -> bool:
         if not choice.format:

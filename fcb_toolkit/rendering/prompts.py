@@ -18,7 +18,6 @@ from fcb_toolkit.rendering.plans import (
     fixes,
     native_plans,
     prompt_plan,
-    relevant_fixes,
     why_not_native,
 )
 from fcb_toolkit.rendering.probe import Profile, probe
@@ -131,25 +130,17 @@ def candidates(template: Template, tools: bool) -> list[Profile]:
     return [profiles[i] for _, i in sorted(rank)]
 
 
-_HINTS: dict[tuple[str, str, tuple[str, ...]], tuple[str, ...]] = {}
-"""Changes that a template needed before, by what could matter: tried first the next time."""
-
-
 def _try(
     profile: Profile, plan: Plan, conversation: Conversation, options: Options, refusals: list[str]
 ) -> Attempt | None:
     best: Attempt | None = None
-    key = (profile.template.sha256, str(plan), relevant_fixes(plan, conversation))
-    for shape in fixes(plan, conversation, _HINTS.get(key)):
+    for shape in fixes(plan, conversation):
         try:
             attempt = _attempt(profile, plan, shape, conversation, options)
         except TemplateFailure as failure:
             refusals.append(str(failure))
             continue
         if not attempt.lost:
-            if len(_HINTS) > 4096:
-                _HINTS.clear()
-            _HINTS[key] = shape.fixes
             return attempt
         if best is None or len(attempt.lost) < len(best.lost):
             best = attempt
