@@ -15,7 +15,7 @@ from fcb_toolkit.models.base import Model
 from fcb_toolkit.models.replay import ReplayModel
 from fcb_toolkit.models.scripted import ScriptedModel
 
-__all__ = ["NAMED", "Model", "ReplayModel", "ScriptedModel", "load_model"]
+__all__ = ["NAMED", "Model", "ReplayModel", "ScriptedModel", "load_model", "load_tokenizer"]
 
 
 def _embedded(**options: Any) -> Model:
@@ -48,3 +48,12 @@ def load_model(name_or_path: str | Path | tuple[Any, Any], **options: Any) -> Mo
     from fcb_toolkit.models.huggingface_load import load_huggingface
 
     return load_huggingface(name_or_path, **options)
+
+
+def load_tokenizer(name_or_path: str | Path) -> Any:
+    """Only the tokenizer of a model, with its chat template; no weights are read. Errors as `load_model`."""
+    from fcb_toolkit.models import huggingface_load
+    from fcb_toolkit.models.named import embedded_gguf
+
+    source = embedded_gguf() if str(name_or_path) in NAMED else name_or_path
+    return huggingface_load.load_tokenizer(str(source))

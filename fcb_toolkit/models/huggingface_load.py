@@ -64,6 +64,14 @@ def load_huggingface(source: str | Path | tuple[Any, Any], **options: Any) -> Hu
     return HuggingFaceModel(model, tokenizer, settings.name or shown, settings, revision)
 
 
+def load_tokenizer(source: str) -> Any:
+    """See `fcb_toolkit.models.load_tokenizer`."""
+    settings = ModelOptions()
+    folder, gguf, shown = _locate(source, settings)
+    with _quiet(local=Path(folder).is_dir()):
+        return _tokenizer(folder, gguf, shown, settings)
+
+
 def checked_options(options: dict[str, Any]) -> ModelOptions:
     known = {f.name for f in fields(ModelOptions)}
     for name in options:

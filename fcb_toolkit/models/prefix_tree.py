@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 
 @dataclass(slots=True)
@@ -45,7 +46,7 @@ def shared_length(a: Sequence[int], b: Sequence[int]) -> int:
 def build(prompts: Sequence[Sequence[int]], least: int = 8) -> list[Node]:
     """The tree's top nodes. A shared prefix becomes a node where it saves at least `least` tokens a prompt."""
     order = sorted(range(len(prompts)), key=lambda i: list(prompts[i]))
-    shared = [shared_length(prompts[a], prompts[b]) for a, b in zip(order, order[1:], strict=False)]
+    shared = [shared_length(prompts[a], prompts[b]) for a, b in pairwise(order)]
     return _groups(prompts, order, shared, 0, least)
 
 
@@ -77,5 +78,5 @@ def tokens(nodes: Sequence[Node]) -> int:
 def distinct_tokens(prompts: Sequence[Sequence[int]]) -> int:
     """Tokens of the exact prefix tree: the least that any prefill can do (one token a prompt is never shared)."""
     order = sorted(map(list, prompts))
-    shared = [shared_length(a, b) for a, b in zip(order, order[1:], strict=False)]
+    shared = [shared_length(a, b) for a, b in pairwise(order)]
     return sum(map(len, order)) - sum(shared)

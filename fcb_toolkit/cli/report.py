@@ -1,0 +1,49 @@
+"""`fcb report`, `fcb compare`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from fcb_toolkit.cli.output import json_option, rates, show
+
+
+def report_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("dir", nargs="+")
+    verb.add_argument("--out", help="folder of the report; default FIRST_DIR/report")
+    json_option(verb)
+
+
+def report(given: argparse.Namespace) -> None:
+    """tables with intervals, per-item report, figures"""
+    from fcb_toolkit.reports import write_report
+    from fcb_toolkit.runs import load_run
+
+    runs = [load_run(folder) for folder in given.dir]
+    written = write_report(runs, given.out or Path(given.dir[0]) / "report")
+    show(rates(runs, ["model", "benchmark", "category", "metric"]), given.json)
+    for name, path in written.items() if not given.json else ():
+        print(f"{name}: {path}")
+
+
+def compare_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("dir_a")
+    verb.add_argument("dir_b")
+    verb.add_argument("--metric", help="default: each case's own")
+    json_option(verb)
+
+
+def compare(given: argparse.Namespace) -> None:
+    """paired comparison of two runs over the same cases"""
+    from dataclasses import asdict
+
+    from fcb_toolkit.runs import load_run
+    from fcb_toolkit.statistics import compare
+
+    found = compare(load_run(given.dir_a), load_run(given.dir_b), metric=given.metric)
+    if given.json:
+        print(json.dumps(asdict(found), ensure_ascii=False, indent=1, default=str))
+    else:
+        for name, value in asdict(found).items():
+            print(f"{name:24} {value:.4g}" if isinstance(value, float) else f"{name:24} {value}")
