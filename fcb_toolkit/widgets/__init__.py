@@ -16,7 +16,7 @@ from fcb_toolkit.runs import Run
 
 if TYPE_CHECKING:
     from fcb_toolkit.widgets.explorer import Explorer
-    from fcb_toolkit.widgets.run_panel import RunPanel
+    from fcb_toolkit.widgets.panel import RunPanel
 
 __all__ = ["explore", "export_html", "run_panel"]
 
@@ -42,7 +42,7 @@ def run_panel(model: Model | None = None) -> RunPanel:
 
     `model`: one that is in memory already; without it the panel loads the one that is named.
     """
-    from fcb_toolkit.widgets.run_panel import RunPanel
+    from fcb_toolkit.widgets.panel import RunPanel
 
     return RunPanel(model)
 

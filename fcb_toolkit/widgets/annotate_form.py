@@ -20,6 +20,8 @@ from fcb_toolkit.widgets.parts import Guard, html_box, set_html, small_button, s
 
 AS_SCORED = "as the metric says"
 NO_KIND = "no kind chosen"
+UNSET = ""
+"""ipywidgets takes None for no choice at all."""
 
 
 class AnnotateForm:
@@ -52,12 +54,12 @@ class AnnotateForm:
         )
         self.undo = small_button("Undo", "Takes back the last change (key u)")
         self.outcome = widgets.Dropdown(
-            options=[(AS_SCORED, None), *((str(o).replace("_", " "), str(o)) for o in Outcome)],
+            options=[(AS_SCORED, UNSET), *((str(o).replace("_", " "), str(o)) for o in Outcome)],
             description="right verdict",
             layout=wide,
         )
         self.failure = widgets.Dropdown(
-            options=[(NO_KIND, None), *((str(kind), str(kind)) for kind in FailureKind)],
+            options=[(NO_KIND, UNSET), *((str(kind), str(kind)) for kind in FailureKind)],
             description="right kind",
             layout=wide,
         )
@@ -70,8 +72,10 @@ class AnnotateForm:
     def _listen(self) -> None:
         self.wrong.on_click(lambda button: self._flip())
         self.undo.on_click(lambda button: self.take_back())
-        self.outcome.observe(lambda change: self._set_outcome(change["new"]), "value")
-        self.failure.observe(lambda change: self._save(outcome="fail", failure=change["new"]), "value")
+        self.outcome.observe(lambda change: self._set_outcome(change["new"] or None), "value")
+        self.failure.observe(
+            lambda change: self._save(outcome="fail", failure=change["new"] or None), "value"
+        )
         self.note.observe(lambda change: self._save(note=change["new"] or None), "value")
         self.tag.observe(lambda change: self._save(tag=change["new"] or None), "value")
 
@@ -80,8 +84,8 @@ class AnnotateForm:
         self._key, self._metric, self._verdict = key, metric, verdict
         found = self.notes.of(key, metric) if key is not None else None
         with self._guard:
-            self.outcome.value = found.outcome if found else None
-            self.failure.value = found.failure if found else None
+            self.outcome.value = (found.outcome if found else None) or UNSET
+            self.failure.value = (found.failure if found else None) or UNSET
             self.failure.disabled = self.outcome.value != "fail"
             self.note.value = sendable(found.note or "") if found else ""
             self.tag.value = sendable(found.tag or "") if found else ""

@@ -17,14 +17,17 @@ from fcb_toolkit.widgets.notes import text_notes
 
 LIMIT = 20_000
 MAX_CALLS = 20
-_STATUS = {
+AGAINST_GOLD = {
     "same": "same",
     "accepted": "accepted",
     "different": "different",
     "missing": "missing",
     "extra": "not expected",
     "left_out": "may be left out",
+    "no call": "no such call was made",
+    "no gold": "no such call was expected",
 }
+"""Words for what stands against what was expected; `_against` has those for two replies."""
 
 
 def draw_answer(case: Case, answer: Answer | None, limit: int | None = LIMIT) -> Html:
@@ -40,13 +43,13 @@ def draw_answer(case: Case, answer: Answer | None, limit: int | None = LIMIT) ->
         error = answer.parse.error
         parts.append(tag("p", tag("b", f"Parse error {error.code}: "), error.message, cls="fcb-bad"))
     if gold is not None:
-        parts.append(draw_calls(diff_calls(gold.calls, calls), "Expected", "Found"))
+        parts.append(draw_calls(diff_calls(gold.calls, calls)))
         parts.append(tag("p", tag("b", "The data's own rule: "), gold.rule) if gold.rule else None)
         if answer.parse.content:
             parts.append(_text_part("Text beside the calls", answer.parse.content, limit))
     elif calls:
         parts.append(_gold_alone(case, gold, problem, limit))
-        parts.append(draw_calls(diff_calls((), calls), "Expected", "Found"))
+        parts.append(draw_calls(diff_calls((), calls)))
         parts.append(_text_part("Text beside the calls", answer.parse.content or "", limit))
     else:
         parts.append(_texts(gold_text(case), answer.parse.content or "", ("Expected", "Found"), limit))
@@ -64,11 +67,17 @@ def draw_between(
     first, second = a.parse.tool_calls, b.parse.tool_calls
     parts: list[Html] = []
     if first or second:
-        parts.append(draw_calls(diff_calls(tuple(map(_as_gold, first)), second), name_a, name_b))
+        found = diff_calls(tuple(map(_as_gold, first)), second)
+        parts.append(draw_calls(found, (name_a, name_b), _against(name_a, name_b)))
     texts = a.parse.content or "", b.parse.content or ""
     if any(texts):
         parts.append(_texts(*texts, (name_a, name_b), limit))
     return join(parts) if parts else tag("p", "Both replies are empty.")
+
+
+def _against(a: str, b: str) -> Mapping[str, str]:
+    only_a, only_b = f"only {a}", f"only {b}"
+    return {**AGAINST_GOLD, "missing": only_a, "extra": only_b, "no call": only_a, "no gold": only_b}
 
 
 def _as_gold(call: ToolCall) -> GoldCall:
@@ -94,39 +103,44 @@ def gold_text(case: Case) -> str:
 
 def _gold_alone(case: Case, gold: Gold | None, problem: str, limit: int | None) -> Html:
     if gold is not None:
-        return draw_calls(diff_calls(gold.calls, ()), "Expected", "Found")
+        return draw_calls(diff_calls(gold.calls, ()))
     if problem:
         return tag("p", tag("b", "The gold cannot be read: "), problem, cls="fcb-bad")
     return _text_part("Expected", gold_text(case), limit)
 
 
-def draw_calls(calls: Sequence[CallDiff], left: str, right: str) -> Html:
-    """One table per call; `left` and `right` head its columns."""
+def draw_calls(
+    calls: Sequence[CallDiff],
+    heads: tuple[str, str] = ("Expected", "Found"),
+    words: Mapping[str, str] = AGAINST_GOLD,
+) -> Html:
+    """One table per call, with two columns under `heads` and what differs in `words`."""
     if not calls:
         return tag("p", "No call expected, and none made.")
     drawn: list[Html] = [
-        _call_table(number, call, left, right) for number, call in enumerate(calls[:MAX_CALLS], 1)
+        _call_table(number, call, heads, words) for number, call in enumerate(calls[:MAX_CALLS], 1)
     ]
     if len(calls) > MAX_CALLS:
         drawn.append(tag("p", f"{len(calls) - MAX_CALLS:,} more calls are not drawn", cls="fcb-cut"))
     return join(drawn)
 
 
-def _call_table(number: int, call: CallDiff, left: str, right: str) -> Html:
-    head = tag("tr", *(tag("th", text, scope="col") for text in (f"Call {number}", left, right, "")))
-    names = _row("function", call.expected_name, call.found_name, _call_status(call), call.status)
-    rows = [_argument_row(argument) for argument in call.arguments[:200]]
-    return tag("table", tag("thead", head), tag("tbody", names, *rows), cls="fcb-table fcb-calls")
+def _call_table(number: int, call: CallDiff, heads: tuple[str, str], words: Mapping[str, str]) -> Html:
+    names = (f"Call {number}", *heads, "difference")
+    head = tag("tr", *(tag("th", text, scope="col") for text in names))
+    first = _row("function", call.expected_name, call.found_name, _call_status(call, words), call.status)
+    rows = [_argument_row(argument, words) for argument in call.arguments[:200]]
+    return tag("table", tag("thead", head), tag("tbody", first, *rows), cls="fcb-table fcb-calls")
 
 
-def _call_status(call: CallDiff) -> Html:
+def _call_status(call: CallDiff, words: Mapping[str, str]) -> Html:
     if call.status in ("missing", "extra"):
-        return escape("no such call was made" if call.status == "missing" else "no such call was expected")
+        return escape(words["no call" if call.status == "missing" else "no gold"])
     return escape("same" if all(kind == "same" for kind, _ in call.found_name) else "another function")
 
 
-def _argument_row(argument: ArgumentDiff) -> Html:
-    note = [tag("span", _STATUS[argument.status], cls=f"fcb-status fcb-{argument.status}")]
+def _argument_row(argument: ArgumentDiff, words: Mapping[str, str]) -> Html:
+    note = [tag("span", words[argument.status], cls=f"fcb-status fcb-{argument.status}")]
     if argument.remark:
         note.append(tag("div", argument.remark, cls="fcb-remark"))
     if argument.alternatives:

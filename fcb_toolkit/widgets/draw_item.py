@@ -73,14 +73,19 @@ def draw_annotation(note: Annotation) -> Html:
     parts: list[Html] = []
     if note.outcome is not None:
         parts.append(
-            tag("p", "Corrected to ", badge(note.outcome, note.failure), f" by {note.who}, {note.when}")
+            tag(
+                "p",
+                "Corrected to ",
+                badge(note.outcome, note.failure),
+                f" by {note.who}, {short_time(note.when)} UTC",
+            )
         )
     if note.tag:
         parts.append(tag("p", tag("span", note.tag, cls="fcb-tag")))
     if note.note:
         parts.append(tag("p", note.note, cls="fcb-note"))
     rows = [
-        (edit.when[:19].replace("T", " "), edit.who, _values(edit.before), _values(edit.values))
+        (short_time(edit.when), edit.who, _values(edit.before), _values(edit.values))
         for edit in note.history[-20:]
     ]
     if rows:
@@ -88,6 +93,11 @@ def draw_annotation(note: Annotation) -> Html:
             details(f"Edits ({len(note.history)})", table(("when (UTC)", "who", "before", "after"), rows))
         )
     return tag("div", *parts, cls="fcb-annotation")
+
+
+def short_time(when: str | None) -> str:
+    """`2026-12-01 09:30` of an ISO time."""
+    return (when or "")[:16].replace("T", " ")
 
 
 def _values(values: Mapping[str, str | None]) -> str:

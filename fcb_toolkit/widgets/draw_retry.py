@@ -12,7 +12,7 @@ from fcb_toolkit.annotations import Variant
 from fcb_toolkit.records import Answer, Case, Verdict
 from fcb_toolkit.runs import Run
 from fcb_toolkit.widgets.draw_calls import draw_answer, draw_between
-from fcb_toolkit.widgets.draw_item import badge, draw_facts, draw_prompt, draw_raw
+from fcb_toolkit.widgets.draw_item import badge, draw_facts, draw_prompt, draw_raw, short_time
 from fcb_toolkit.widgets.markup import Html, cut, details, join, table, tag
 from fcb_toolkit.widgets.retry import Attempt
 from fcb_toolkit.widgets.table import last_user_text
@@ -85,7 +85,7 @@ def draw_variants(variants: Sequence[Variant]) -> Html:
         return join([])
     rows = [
         (
-            variant.when[:19].replace("T", " "),
+            short_time(variant.when),
             variant.who,
             variant.model,
             ", ".join(variant.changes) or "nothing",

@@ -173,6 +173,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         """After a save: the rates, the verdict, the counts; an undo opens the item that it concerns."""
         self.shown = self._listing()
         self.filters.show(self.state, self.shown)
+        self.list.show(self.state, self.shown)
         self._draw_summary()
         row = self.table.row_of.get(edit.key)
         if row is not None and row != self.state.selected:

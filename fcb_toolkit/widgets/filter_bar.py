@@ -18,6 +18,8 @@ from fcb_toolkit.widgets.state import FACETS, Listing, State, by_metric, by_run,
 from fcb_toolkit.widgets.table import Table
 
 Change = Callable[[State], State]
+ALL = ""
+"""The choice that frees a facet; ipywidgets takes None for no choice at all."""
 MAX_CHOICES = 200
 """A dropdown with thousands of tools helps nobody: the most frequent ones, then the search."""
 
@@ -59,7 +61,7 @@ class FilterBar:
         self.reset.on_click(lambda button: self._tell(lambda state: only(state, {})))
 
     def _chosen(self, facet: str, change: dict[str, Any]) -> None:
-        self._tell(lambda state: choose(state, facet, change["new"]))
+        self._tell(lambda state: choose(state, facet, change["new"] or None))
 
     def _runs_chosen(self) -> None:
         other = self.other.value if len(self._table.runs) > 1 else None
@@ -92,15 +94,15 @@ def _offer(control: Any, counts: tuple[tuple[str, int], ...], chosen: str | None
     pairs = counts[:MAX_CHOICES]
     if chosen is not None and all(label != chosen for label, _ in pairs):
         pairs = (*pairs, *(pair for pair in counts if pair[0] == chosen))
-    options: list[tuple[str, str | None]] = [
-        (f"all ({len(counts)} kinds)" if counts else "nothing to choose", None)
+    options = [
+        (f"all ({len(counts)} choice{'s' * (len(counts) > 1)})" if counts else "nothing to choose", ALL)
     ]
     options += [(f"{plain(label, 60)} ({count:,})", label) for label, count in pairs]
     if len(counts) > MAX_CHOICES:
-        options[0] = (f"all (the {MAX_CHOICES} most frequent of {len(counts):,})", None)
+        options[0] = (f"all (the {MAX_CHOICES} most frequent of {len(counts):,})", ALL)
     with control.hold_sync():
         if tuple(control.options) != tuple(options):
             control.options = options
-        if control.value != chosen:
-            control.value = chosen
+        if control.value != (chosen or ALL):
+            control.value = chosen or ALL
         control.disabled = not counts

@@ -6,6 +6,7 @@ const TYPING = "input, textarea, select, [contenteditable]";
 export default {
   render({ model, el }) {
     el.style.display = "none";
+    el.dataset.fcbKeys = "ready";
     const rootOf = (event) => {
       const root = event.target instanceof Element ? event.target.closest(".fcb-explorer") : null;
       return root && root.contains(el) ? root : null;

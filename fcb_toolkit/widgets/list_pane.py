@@ -62,7 +62,7 @@ class ListPane:
         return f"{len(shown.rows):,} of {shown.total:,} items · page {state.page + 1:,} of {shown.pages:,}"
 
     def _label(self, row: int, state: State) -> str:
-        """`✗ wrong_value · 서울 날씨 알려줘`, with one sign per run where there are several."""
+        """`✗  wrong_value  서울 날씨 알려줘`, with one sign per run where there are several."""
         view = state.view
         runs = [view.run] if len(self._table.runs) == 1 else range(len(self._table.runs))
         marks = "".join(
@@ -72,6 +72,4 @@ class ListPane:
         kind = failure.labels[failure.codes[row]] if failure.codes[row] else ""
         case, sample = self._table.cases[row], self._table.keys[row][1]
         text = plain(last_user_text(case), 48) or plain(case.id, 48)
-        return " · ".join(
-            part for part in (f"{marks} {kind}".strip(), text, f"#{sample}" if sample else "") if part
-        )
+        return "  ".join(part for part in (marks, kind, text, f"#{sample}" if sample else "") if part)

@@ -33,6 +33,7 @@ _SPECIAL = re.compile(f"[&<>\"'{_INVISIBLE}]")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
+_CONTROLS = ["NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"]
 VOID = frozenset({"br", "hr", "meta"})
 
 
@@ -53,12 +54,8 @@ def _as_html(match: re.Match[str]) -> str:
 def symbol(char: str) -> str:
     """What is shown for a character that cannot be seen."""
     code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    if unicodedata.category(char) == "Zs":
-        return "\u237d" if code != 0x3000 else "\u237d\u237d"
+    if code < len(_CONTROLS):
+        return f"⟨{_CONTROLS[code]}⟩"
     if 0xD800 <= code <= 0xDFFF:
         return f"\\u{code:04x}"
     return f"⟨U+{code:04X}⟩"

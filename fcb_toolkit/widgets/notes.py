@@ -14,7 +14,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
     "unusual space": re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"),
     "zero-width character": re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]"),
     "direction mark": re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
-    "terminal escape (ANSI)": re.compile("\x1b"),
+    "terminal escape code": re.compile("\x1b"),
     "other control character": re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]"),
     "lone surrogate": re.compile("[\ud800-\udfff]"),
     "invisible tag character": re.compile("[\U000e0000-\U000e007f]"),

@@ -69,7 +69,7 @@ class RetryForm:
         self.bar = widgets.IntProgress(value=0, min=0, max=1, layout=widgets.Layout(width="100%"))
         self.status, self.result, self.variants = html_box(), html_box("fcb-retry-result"), html_box()
         for control in (self.tool, self.scope, *self.settings.values()):
-            control.style.description_width = "7em"
+            control.style.description_width = "8.5em"
         self.start.on_click(lambda button: self._start())
         self.stop.on_click(lambda button: self._stop())
         self.reset.on_click(lambda button: self._fill())
@@ -215,5 +215,5 @@ class RetryForm:
 
 def _text(name: str, rows: int) -> Any:
     control = widgets.Textarea(description=name, rows=rows, layout=widgets.Layout(width="auto"))
-    control.style.description_width = "7em"
+    control.style.description_width = "8.5em"
     return control

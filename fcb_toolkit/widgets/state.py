@@ -117,7 +117,7 @@ def _annotated(table: Table, notes: Annotations | None) -> Flags:
             continue
         for label in _marks(notes, key):
             masks.setdefault(label, np.zeros(len(table), np.bool_))[row] = True
-    return Flags(masks)
+    return Flags(masks, len(table))
 
 
 def _marks(notes: Annotations, key: tuple[str, int]) -> list[str]:

@@ -63,6 +63,7 @@ class Flags:
     """Any number of labels per row."""
 
     masks: Mapping[str, Mask]
+    size: int
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ class Flags:
 
     def mask(self, label: str) -> Mask:
         found = self.masks.get(label)
-        return found if found is not None else np.zeros(len(next(iter(self.masks.values()), ())), np.bool_)
+        return found if found is not None else np.zeros(self.size, np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,7 +209,7 @@ class Table:
             masks["judges"] = judges
         if masks:
             masks = {"any": np.logical_or.reduce(list(masks.values())), **masks}
-        return Flags(masks)
+        return Flags(masks, len(self))
 
     def _split_judges(self, run: int) -> Mask:
         split = np.zeros(len(self), np.bool_)
