@@ -48,6 +48,7 @@ __all__ = [
     "current",
     "execute",
     "execute_with",
+    "mock_names",
     "using",
 ]
 
@@ -73,8 +74,8 @@ def execute(
     Returns:
         `calls` in the order executed, arguments under their parameters' names (defaults are not filled
         in; tuples as lists); a call is the program's own, not a mock's. `variables`: globals with data at
-        the end, as `values.plain` keeps them; functions, classes, modules and names with two leading
-        underscores are left out; empty after a time-out. `stdout`: the first million characters.
+        the end, as `values.plain` keeps them; functions, classes, modules and names like `__x__` are left
+        out; empty after a time-out. `stdout`: the first million characters.
         `error.code` is timeout, memory, blocked, syntax or the exception's class (SystemExit too).
         Where nothing could run the program, `executor` is "" and `error` is a `NotImplementedError`.
 
@@ -126,3 +127,8 @@ def _not_run(lacks: str, seconds: float = 0.0) -> TracedExecution:
     """The record of a program that the sandbox lacks a feature for, with the child not allowed."""
     message = f"the sandbox interpreter lacks {lacks}; allow_subprocess=True runs the program in CPython"
     return TracedExecution(error=ExecutionError("NotImplementedError", message), seconds=seconds)
+
+
+def mock_names(functions: str | Sequence[str]) -> frozenset[str]:
+    """The names that the source of mock functions binds."""
+    return read(functions).names

@@ -32,6 +32,8 @@ from fcb_toolkit.records import ExecutionError
 MAX_REPORT = 64 * 2**20
 """Bytes of one child's report."""
 START_SECONDS = 30.0
+_OUT_OF_MEMORY = 77
+"""`cpython_child.OUT_OF_MEMORY`."""
 _CHILD = Path(__file__).with_name("cpython_child.py")
 
 
@@ -70,7 +72,7 @@ def _readable() -> list[str]:
     folders = [
         str(Path(os.__file__).parent),
         str(Path(sys.base_prefix) / "lib"),
-        *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache"),
+        *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", os.devnull),
     ]
     existing = (Path(folder).resolve() for folder in folders if Path(folder).exists())
     return list(dict.fromkeys(str(folder) for folder in existing))
@@ -179,10 +181,8 @@ def _death(status: int) -> ExecutionError:
     """What a child died of that did not report its end."""
     if status == -signal.SIGXCPU:
         return ExecutionError("timeout", "the limit of processor time was reached")
-    if status in (-signal.SIGKILL, -signal.SIGXFSZ):
+    if status in (-signal.SIGKILL, -signal.SIGXFSZ, _OUT_OF_MEMORY):
         return ExecutionError("memory", "the process was ended by the system")
-    if status == -signal.SIGSEGV:
-        return ExecutionError("RecursionError", "the interpreter's stack overflowed")
     if status < 0:
         return ExecutionError("SystemError", f"the interpreter died of signal {-status}")
     return ExecutionError("SystemExit", f"the process ended itself with status {status}")

@@ -20,6 +20,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_NODES, MAX_DEPTH, MAX_OUTPUT, MAX_TEXT = 200_000, 60, 2**20, 200
+BALLAST = 16 * 2**20
+OUT_OF_MEMORY = 77
+"""Exit status of a child that has not even the memory to say so."""
 _TYPING = ("Any", "Callable", "Dict", "List", "Optional", "Tuple", "Union")
 
 
@@ -32,7 +35,7 @@ def encode(value: Any) -> Any:
     try:
         return _encode(value, [MAX_NODES], 0)
     except (_TooLarge, RecursionError):
-        return {"opaque": [type(value).__name__, f"more than {MAX_NODES} parts or {MAX_DEPTH} levels"]}
+        return {"opaque": [type(value).__name__, f"more than {MAX_NODES} parts or {MAX_DEPTH} levels", []]}
 
 
 def _encode(value: Any, left: list[int], depth: int) -> Any:
@@ -63,7 +66,18 @@ def _encode(value: Any, left: list[int], depth: int) -> Any:
         return {"set": _parts(set.__iter__(value), left, depth)}
     if isinstance(value, frozenset):
         return {"frozenset": _parts(frozenset.__iter__(value), left, depth)}
-    return {"opaque": [kind.__name__, _text(value)]}
+    return {"opaque": [kind.__name__, _text(value), _attributes(value, left, depth)]}
+
+
+def _attributes(value: Any, left: list[int], depth: int) -> list[Any]:
+    """Those of an instance of a class that the program defined."""
+    if getattr(type(value), "__module__", "") != "__main__":
+        return []
+    try:
+        own = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return []
+    return [[name, _encode(part, left, depth + 1)] for name, part in dict.items(own)]
 
 
 def _parts(values: Iterator[Any], left: list[int], depth: int) -> list[Any]:
@@ -205,12 +219,15 @@ def run(request: dict[str, Any], report: Reporter) -> None:
         report.send("end", [type(error).__name__, "the program is nested too deeply"])
         return
     ended: list[str] | None = None
+    ballast = bytearray(BALLAST)  # room to report in when the program has used up its memory
     try:
         exec(code, space)
     except BaseException as error:
         ended = describe(error)
+    del ballast
     for name, value in list(space.items()):
-        if name.startswith("__") or (name in before and before[name] is value):
+        special = name.startswith("__") and name.endswith("__")
+        if special or (name in before and before[name] is value):
             continue
         if not callable(value) and not isinstance(value, types.ModuleType):
             report.send("variable", name, encode(value))
@@ -243,7 +260,8 @@ def main() -> None:
     confine = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(confine)
     readable = request["readable"]
-    held = confine.confine(request["folder"], readable, request["seconds"], request["memory_bytes"])
+    memory = request["memory_bytes"] + BALLAST
+    held = confine.confine(request["folder"], readable, request["seconds"], memory)
     sys.stdout = Output(report)
     sys.stderr = Output(report, limit=0)
     sys.argv, sys.path = ["main.py"], [path for path in sys.path if path]
@@ -252,7 +270,7 @@ def main() -> None:
     try:
         run(request, report)
     except MemoryError:
-        report.send("end", ["memory", "the memory limit was reached"])
+        os._exit(OUT_OF_MEMORY)
     os._exit(0)
 
 

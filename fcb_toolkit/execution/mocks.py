@@ -25,7 +25,6 @@ class Mocks:
     signatures: Mapping[str, Signature]
     names: frozenset[str]
     """All names that the source binds at its top level."""
-    tree: ast.Module
 
 
 def read(functions: str | Sequence[str]) -> Mocks:
@@ -48,7 +47,7 @@ def _read(source: str) -> Mocks:
         for node in tree.body
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.name.startswith("_")
     }
-    return Mocks(source, signatures, frozenset(bound_names(tree)), tree)
+    return Mocks(source, signatures, frozenset(top_level_names(tree)))
 
 
 def parse_quietly(source: str) -> ast.Module:
@@ -98,22 +97,37 @@ def bind(
     return bound, ""
 
 
+def top_level_names(tree: ast.Module) -> set[str]:
+    """The names that the module itself binds, those inside its functions and classes left out."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.comprehension)
+    names: set[str] = set()
+    stack: list[ast.AST] = list(tree.body)
+    while stack:
+        node = stack.pop()
+        names |= _bound_by(node)
+        if not isinstance(node, inner):
+            stack.extend(ast.iter_child_nodes(node))
+    return names
+
+
 def bound_names(tree: ast.AST) -> set[str]:
     """Every name that the code may bind, at any level (a superset of its module-level variables)."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            names.update(node.names)
-        elif (isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name) or (
-            isinstance(node, ast.arg)
-        ):
-            names.add(node.arg if isinstance(node, ast.arg) else str(node.name))
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            names.add(node.rest)
-    return names
+    return {name for node in ast.walk(tree) for name in _bound_by(node)}
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    """The names that this node alone binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {alias.asname or alias.name.split(".")[0] for alias in aliases}
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return set(names)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}
+        case ast.MatchMapping(rest=str(name)) | ast.arg(arg=name):
+            return {name}
+    return set()

@@ -27,7 +27,7 @@ from fcb_toolkit.errors import DataError, MissingExtra
 from fcb_toolkit.execution.lacks import meaning
 from fcb_toolkit.execution.mocks import Mocks
 from fcb_toolkit.execution.options import ExecutionOptions
-from fcb_toolkit.execution.program import MONTY_LACKS, Program, words
+from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, TOUCHES_MACHINE, Program, words
 from fcb_toolkit.execution.trace import Trace, TracedExecution
 from fcb_toolkit.execution.values import Opaque, plain
 from fcb_toolkit.records import ExecutionError
@@ -97,7 +97,17 @@ def T_exit(code=None):
         raise SystemExit
     raise SystemExit(f"{code}")
 exit = quit = T_exit
+def __import__(name, globals=None, locals=None, fromlist=(), level=0):
+{imports}
+    return T_import(name)
 """
+PRELUDE = PRELUDE.replace(
+    "{imports}",
+    "\n".join(
+        f"    if name == {name!r}:\n        import {name}\n        return {name}"
+        for name in sorted(MONTY_MODULES - {"__future__"})
+    ),
+)
 TRACER = """
 def T_build():
     from copy import deepcopy
@@ -137,7 +147,7 @@ T_wrap, T_seal, T_late = T_build()
 """
 SETUP_FILE = "<python-input-0>"
 PRELUDE_NAMES = words("""
-    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii exit quit
+    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii exit quit __import__
 """)
 _NOT_DATA = words("""
     function builtin_function_or_method method type module class bound_method builtin_method
@@ -261,6 +271,8 @@ class _Session:
             self.trace.leave(*args[1:])
         elif name in ("input", "breakpoint"):
             raise _Stop("blocked", f"the program calls {name}()")
+        elif name == f"{self.token}_import":
+            self._imported(str(args[0]))
         elif name in MONTY_LACKS:
             raise Lacking(f"the builtin {name!r}")
         else:
@@ -268,14 +280,25 @@ class _Session:
             return snapshot.resume({"exc_type": "NameError", "message": missing})
         return snapshot.resume({"return_value": None})
 
+    def _imported(self, name: str) -> None:
+        """`__import__` of a module that the sandbox has not."""
+        if name.split(".")[0] in TOUCHES_MACHINE:
+            raise _Stop("blocked", f"the program imports {name!r}, which reaches outside the sandbox")
+        raise Lacking(f"the module {name!r}")
+
     def _system(self, snapshot: Any) -> Any:
         """A request to the machine: a sleep costs time but does not wait, the rest is turned down."""
+        from pydantic_monty import MontyFileHandle
+
         name = str(snapshot.function_name)
         if name in ("time.sleep", "asyncio.sleep"):
             # A negative or absurd number of seconds is the program's own error or a time-out.
             self.deadline -= max(0.0, float(snapshot.args[0]) if snapshot.args else 0.0)
             self._check_time()
             return snapshot.resume({"return_value": None})
+        if name == "open" and str(snapshot.args[0]) == os.devnull:
+            mode = str(snapshot.args[1])
+            return snapshot.resume({"return_value": MontyFileHandle(os.devnull, mode)})
         if name != "import":
             self.refused = name
         return snapshot.resume_not_handled()
@@ -323,7 +346,7 @@ class _Session:
         names = [name for name in listed if name not in own or name in self.program.bound or name in context]
         found: dict[str, Any] = {}
         for name in sorted(names):
-            if name.startswith((self.token, "__")):
+            if name.startswith(self.token) or (name.startswith("__") and name.endswith("__")):
                 continue
             try:
                 value = worker.feed_run(name)
@@ -349,7 +372,7 @@ class _Session:
             return False
         if isinstance(value, str) and _PRINTED.match(value):
             kind = worker.feed_run(f"{self.token}_type({name})")
-            return kind is str or getattr(kind, "name", "object") not in _NOT_DATA
+            return kind is str or (kind is not type and getattr(kind, "name", "object") not in _NOT_DATA)
         return True
 
 

@@ -11,7 +11,7 @@ program is rewritten, so that a trace is right:
 - Generator expressions are lists there: functions would be called for elements that `any`, `next` or
   `break` never reach. Each becomes an object with `__next__` (see `monty.PRELUDE`).
 - `undefined(f())` evaluates `f()` before it notices; CPython does not.
-- `x.__class__`, `sys.exit` and `raise SystemExit(0)` are missing there; they have equals.
+- `x.__class__`, `sys.exit`, `raise SystemExit(0)` and `builtins.len` are missing there; they have equals.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MONTY_LACKS = words("""
     FutureWarning GeneratorExit IOError ImportWarning IndentationError InterruptedError
     PendingDeprecationWarning ProcessLookupError ReferenceError ResourceWarning RuntimeWarning
     StopAsyncIteration SyntaxWarning SystemError TabError UnicodeError UnicodeTranslateError
-    UnicodeWarning UserWarning Warning __build_class__ __import__ __loader__ aiter anext breakpoint
+    UnicodeWarning UserWarning Warning __build_class__ __loader__ aiter anext breakpoint
     bytearray callable classmethod compile copyright credits delattr dir globals help issubclass
     license memoryview staticmethod super vars
 """)
@@ -59,6 +59,9 @@ TOUCHES_MACHINE = words("""
 """)
 """Modules that exist to reach files, the network, processes or memory: a program that imports one is
 `blocked` in every executor."""
+
+
+_BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,13 @@ def _missing_feature(tree: ast.Module, defined: Collection[str]) -> str:
     """A feature of CPython that the sandbox would miss only when the program gets there."""
     for name in _imports(tree):
         root = name.split(".")[0]
-        if root in sys.stdlib_module_names and root not in MONTY_MODULES:
+        if root in sys.stdlib_module_names and root not in MONTY_MODULES and name != "builtins":
             return f"the module {name!r}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in MONTY_LACKS and node.id not in defined:
             return f"the builtin {node.id!r}"
+        if _imports_builtins_otherwise(node):
+            return "the module 'builtins' under another name"
         if isinstance(node, ast.GeneratorExp) and any(
             isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield)) for part in ast.walk(node)
         ):
@@ -159,8 +164,14 @@ def _missing_feature(tree: ast.Module, defined: Collection[str]) -> str:
     return ""
 
 
+def _imports_builtins_otherwise(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name == "builtins" and alias.asname for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and node.module == "builtins"
+
+
 def _rewritten(tree: ast.Module, token: str, defined: Collection[str]) -> str | None:
-    rewriter = _Rewriter(token, frozenset(defined) | frozenset(dir(builtins)))
+    rewriter = _Rewriter(token, frozenset(defined) | _BUILTINS)
     rewriter.visit(tree)
     if not rewriter.changed:
         return None
@@ -221,9 +232,23 @@ class _Rewriter(ast.NodeTransformer):
             return node
         if node.attr == "__class__":
             return ast.Call(self._name("type"), [node.value], [])
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id == "builtins"
+            and node.attr not in self.defined - _BUILTINS
+        ):
+            self.changed = True
+            return ast.Name(node.attr, ast.Load())
         if node.attr == "exit" and isinstance(node.value, ast.Name) and node.value.id == "sys":
             return self._name("exit")
         return node
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        kept = [alias for alias in node.names if alias.name != "builtins"]
+        if len(kept) == len(node.names):
+            return node
+        self.changed = True
+        return ast.Import(kept) if kept else ast.Pass()
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         kept = [alias for alias in node.names if node.module != "sys" or alias.name != "exit"]

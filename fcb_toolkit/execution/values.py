@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 MAX_NODES = 200_000
@@ -25,10 +25,14 @@ MAX_TEXT = 200
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that stays in the sandbox. `kind` is its type's name, `text` what it printed, cut short."""
+    """A value that stays in the sandbox. `kind` is its type's name, `text` what it printed, cut short.
+
+    `attributes` are those of an instance of the program's own class, as plain values.
+    """
 
     kind: str
     text: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 class _TooLarge(Exception):
@@ -69,7 +73,12 @@ class _Walk:
         if isinstance(value, (set, frozenset)):
             members = [self._key(part, depth) for part in value]
             return set(members) if isinstance(value, set) else frozenset(members)
-        return opaque(value)
+        label = opaque(value)
+        own = {} if label.kind == "iterator" else getattr(value, "attributes", None)
+        if not isinstance(own, dict) or not own:
+            return label
+        inner = {str(name): self.visit(part, depth + 1) for name, part in own.items()}
+        return Opaque(label.kind, label.text, inner)
 
     def _key(self, key: Any, depth: int) -> Any:
         visited = self.visit(key, depth + 1)
@@ -151,7 +160,9 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "frozenset": lambda body: frozenset(_hashable(part) for part in body),
     "dict": lambda body: {_hashable(key): decode(value) for key, value in body},
     "bytes": bytes.fromhex,
-    "opaque": lambda body: Opaque(str(body[0]), str(body[1])),
+    "opaque": lambda body: Opaque(
+        str(body[0]), str(body[1]), {str(name): decode(part) for name, part in body[2]}
+    ),
 }
 
 

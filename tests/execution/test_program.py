@@ -1,0 +1,111 @@
+"""Reading a program before it runs: rewriting keeps its meaning, and the lists fit the installed sandbox."""
+
+import builtins
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fcb_toolkit.execution import execute, monty
+from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, read
+
+
+def test_a_program_without_anything_special_is_not_rewritten():
+    code = "x = f(1)   # spaces and comments stay\n"
+    assert read(code, "t", {"f"}).source == code
+
+
+def test_a_generator_expression_becomes_lazy():
+    assert read("x = any(f(i) for i in y)", "t", {"f", "y"}).source == (
+        "x = any(t_lazy(y, lambda t_item: [f(i) for i in [t_item]], False))"
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "-" * 100_000 + "1",
+        "a" + ".b" * 50_000,
+        "(" * 150 + "1" + ")" * 150,
+        "x = " * 40_000 + "1",
+        "f" + "()" * 50_000,
+    ],
+)
+def test_nesting_without_end_neither_raises_nor_hangs(code):
+    program = read(code, "t", ())
+    assert program.lacks or program.source or program.syntax
+
+
+def test_a_program_over_the_size_limit_is_refused():
+    assert execute("x = 1\n" * 100_000).error.code == "memory"
+
+
+numbers = st.lists(st.integers(-5, 5), max_size=6)
+ELEMENTS = ["i", "i * 2", "(i, -i)", "str(i)"]
+CONDITIONS = ["", " if i > 0", " if i % 2 if i != 3"]
+CONSUMERS = [
+    "list({g})",
+    "tuple({g})",
+    "set({g})",
+    "sorted({g}, key=repr)",
+    "[*{g}]",
+    "len(list({g}))",
+    "next({g}, None)",
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    values=numbers,
+    element=st.sampled_from(ELEMENTS),
+    condition=st.sampled_from(CONDITIONS),
+    consumer=st.sampled_from(CONSUMERS),
+    nested=st.booleans(),
+)
+def test_rewritten_generator_expressions_mean_the_same(values, element, condition, consumer, nested):
+    second = " for j in (i, i + 1)" if nested else ""
+    code = f"x = {consumer.format(g=f'({element} for i in {values}{condition}{second})')}"
+    expected: dict = {}
+    exec(code, expected)  # our own text, made above
+    assert execute(code).variables == {"x": expected["x"]}
+
+
+@settings(max_examples=40, deadline=None)
+@given(values=numbers, stop=st.integers(0, 6))
+def test_lazy_builtins_stop_where_python_stops(values, stop):
+    code = (
+        "seen = []\n"
+        "def look(v):\n    seen.append(v)\n    return v > 0\n"
+        f"for n, (a, b) in enumerate(zip(filter(look, {values}), map(str, {values}))):\n"
+        f"    if n >= {stop}:\n        break\n"
+    )
+    expected: dict = {}
+    exec(code, expected)  # our own text, made above
+    assert execute(code).variables["seen"] == expected["seen"]
+
+
+def test_the_list_of_missing_builtins_is_that_of_the_installed_sandbox():
+    newer = {"PythonFinalizationError", "_IncompleteInputError"}
+    unused = {"__loader__", "__spec__", "__debug__", "__package__"}
+    known = set(dir(builtins)) - monty.PRELUDE_NAMES - unused - newer - {"input"}
+    missing = {name for name in known if _fails(f"x = {name} is None", "NameError")}
+    assert missing == (MONTY_LACKS & known)
+
+
+def test_the_list_of_modules_is_that_of_the_installed_sandbox():
+    names = sys.stdlib_module_names
+    present = {name for name in names if not _fails(f"import {name}", "ModuleNotFoundError")}
+    assert present | {"__future__"} == MONTY_MODULES
+
+
+def _fails(code: str, kind: str) -> bool:
+    """Whether the bare sandbox, without our reading of the program, raises this."""
+    import pydantic_monty
+
+    with monty._pool().checkout() as session:
+        try:
+            session.feed_run(code)
+        except pydantic_monty.MontyError as error:
+            return str(error).startswith(kind)
+    return False
