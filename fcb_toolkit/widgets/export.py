@@ -119,7 +119,7 @@ def _item(run: Run, table: Table, notes: Annotations, row: int, prompts: bool) -
     verdicts = {name: rows[key] for name, rows in run.verdicts.items() if key in rows}
     against = draw_answer(case, answer)
     if is_program(case):
-        against = draw_program(case, program_text(answer), verdicts.get(metric))
+        against = draw_program(case, program_text(case, answer), verdicts.get(metric))
     prompt = run.prompts.get(reply.prompt_sha256) if reply is not None and prompts else None
     return tag(
         "section",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipywidgets as widgets
 
-from fcb_toolkit import execution
 from fcb_toolkit.annotations import Annotations
 from fcb_toolkit.errors import FcbError
 from fcb_toolkit.records import Answer, Verdict
@@ -23,7 +22,7 @@ from fcb_toolkit.widgets.draw_item import (
     draw_tools,
     draw_verdicts,
 )
-from fcb_toolkit.widgets.draw_program import draw_execution, draw_program, is_program, program_text
+from fcb_toolkit.widgets.draw_program import draw_execution, draw_program, execute, is_program, program_text
 from fcb_toolkit.widgets.markup import Html, details, join, tag
 from fcb_toolkit.widgets.parts import html_box, set_html, small_button, status
 from fcb_toolkit.widgets.table import Table, View
@@ -116,7 +115,7 @@ class ItemPane:
         if not is_program(case):
             return tag("div", name, draw_answer(case, answer, limit))
         verdict = self._verdict(run)
-        return tag("div", name, draw_program(case, program_text(answer), verdict))
+        return tag("div", name, draw_program(case, program_text(case, answer), verdict))
 
     def _verdict(self, run: Run) -> Verdict | None:
         row = self._row or 0
@@ -143,14 +142,14 @@ class ItemPane:
         return parts
 
     def _execute(self) -> None:
-        """The mock functions are the benchmark's, the code is the model's: both run in the sandbox only."""
+        """The trace, whatever the metric kept of it."""
         if self._row is None:
             return
         case, run = self._table.cases[self._row], self._table.runs[self._view.run]
-        code = program_text(self._answer(run))
         try:
-            done = execution.execute(code, str(case.task.get("mock_functions", "")))
+            code = program_text(case, self._answer(run))
+            drawn = draw_execution(case, code, execute(case, code))
         except FcbError as error:
             set_html(self.trace, status(str(error), bad=True))
             return
-        set_html(self.trace, draw_execution(case, done))
+        set_html(self.trace, drawn)

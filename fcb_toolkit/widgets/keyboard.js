@@ -20,9 +20,9 @@ export default {
       const root = rootOf(event);
       if (!root) return;
       const bare = !(event.ctrlKey || event.metaKey || event.altKey);
-      // JupyterLab would take a bare x for "cut this cell".
-      if (bare) root.setAttribute("data-lm-suppress-shortcuts", "true");
-      else root.removeAttribute("data-lm-suppress-shortcuts");
+      // JupyterLab would take a bare x for "cut this cell", and an arrow in the list for "next cell". It
+      // looks for this attribute on the focused element first.
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", bare);
       const command = KEYS[event.key];
       if (!bare || !command || typing(event.target)) return;
       event.preventDefault();
