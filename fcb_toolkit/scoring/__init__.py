@@ -16,6 +16,7 @@ from fcb_toolkit.scoring.metrics import (
     score,
     score_answer,
 )
+from fcb_toolkit.scoring.parity import ParityReason, ParityRow, parity, parity_rows
 
 __all__ = [
     "METRICS",
@@ -24,6 +25,8 @@ __all__ = [
     "GoldCall",
     "MatchOptions",
     "Metric",
+    "ParityReason",
+    "ParityRow",
     "answer",
     "default_metric",
     "match_answer",
@@ -31,6 +34,8 @@ __all__ = [
     "match_calls",
     "metric",
     "metric_name",
+    "parity",
+    "parity_rows",
     "read_gold",
     "score",
     "score_answer",

@@ -75,7 +75,7 @@ def exact_match(type_of_output: Any, truth: Any, acceptable: Any, output: Any) -
         )
     if output is None:
         return Match(FailureKind.NO_REPLY, "expected a call, found no reply")
-    alternatives = _alternatives(acceptable)
+    alternatives = official_alternatives(acceptable)
     if "tool_calls" in truth:
         truth = truth["tool_calls"][0].get("function", {})
     calls = output.get("tool_calls", [])
@@ -105,13 +105,13 @@ def _same_arguments(expected: Any, found: Any, alternatives: Any) -> Match:
             return Match(FailureKind.EXTRA_ARGUMENT, f"{key}: expected no such argument, found it")
     for key, value in expected.items():
         given = found.get(key, None)
-        if _equal(value, given):
+        if official_equal(value, given):
             continue
         allowed = alternatives.get(key, [])
         if isinstance(allowed, list):
-            if any(_equal(item, given) for item in allowed):
+            if any(official_equal(item, given) for item in allowed):
                 continue
-        elif not isinstance(allowed, str) or _equal(allowed, given):
+        elif not isinstance(allowed, str) or official_equal(allowed, given):
             # A number, boolean, null or object falls through every branch: the key is accepted.
             continue
         kind = FailureKind.WRONG_VALUE if key in found else FailureKind.MISSING_ARGUMENT
@@ -121,13 +121,15 @@ def _same_arguments(expected: Any, found: Any, alternatives: Any) -> Match:
     return RIGHT
 
 
-def _equal(left: Any, right: Any) -> bool:
+def official_equal(left: Any, right: Any) -> bool:
+    """Strings without U+0020 and letter case, all else by Python's `==`."""
     if isinstance(left, str) and isinstance(right, str):
         return left.replace(" ", "").lower() == right.replace(" ", "").lower()
     return bool(left == right)
 
 
-def _alternatives(acceptable: Any) -> Any:
+def official_alternatives(acceptable: Any) -> Any:
+    """`acceptable_arguments` as the official code reads it; raises what it raises."""
     if acceptable:
         if not isinstance(acceptable, str):
             # json.loads refuses it, and so does the concatenation in the fallback.
