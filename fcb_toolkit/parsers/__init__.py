@@ -8,7 +8,8 @@ and the policy where projects disagree, is in `docs/parsers.md`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from fcb_toolkit.errors import UnknownName
 from fcb_toolkit.parsers import (
@@ -168,14 +169,14 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
     reading = Reading(body, offered, prompt)
     try:
         if format.splits_reasoning:
-            parts = split(body, prompt, format.openers)
+            parts = split(body, prompt, format.openers, format.signature)
             reading = Reading(body[parts.start :], offered, prompt)
         if frame.header and not format.reads_headers:
             reading.repair("header_token")
-        reading.ended = frame.ended
+        reading.scan.ended = frame.ended
         format.read(reading)
-        if not format.bare and not reading.calls and not reading.errors:
-            _read_unmarked(reading)
+        if not reading.calls and not reading.errors:
+            _read_otherwise(reading, format)
     except TooComplex:
         reading = Reading(body[parts.start :], offered, prompt)
         reading.error("too_complex", "the reply has too many openings that lead nowhere", 0, reading.scan.end)
@@ -184,14 +185,42 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
     return _built(reading, format.name, text, parts, strict)
 
 
-def _read_unmarked(reading: Reading) -> None:
-    """A reply that is nothing but a JSON call of an offered tool, in a format that has marks for it."""
-    again = Reading(reading.scan.text, reading.offered)
-    read_bare(again, 0, Bare(list_too=True, fence=True, whole=True))
-    if again.calls and not again.errors and all(call.name in reading.offered for call in again.calls):
-        reading.pieces, reading.calls = again.pieces, again.calls
-        reading.repairs += again.repairs
-        reading.repair("unmarked")
+def _read_otherwise(reading: Reading, format: Format) -> None:
+    """A reply without a call in its own format: a call of an offered tool that is nothing but JSON, or that
+    stands at the end in the marks of another format."""
+    text = reading.scan.text
+    if not format.bare:
+        unopened = "</tool_call>" in text  # the closing tag alone shows that the JSON before it is a call
+        if _take_over(reading, lambda again: read_bare(again, 0, replace(_UNMARKED, whole=not unopened))):
+            reading.repair("unmarked")
+            return
+    if format.name.startswith("dpab") or format.name == "openai":
+        return
+    for name in matching_formats(text)[:3]:
+        other = FORMATS[name]
+        if name != format.name and not other.reads_headers and _take_over(reading, other.read):
+            reading.repair("foreign_form")
+            return
+
+
+_UNMARKED = Bare(list_too=True, fence=True)
+
+
+def _take_over(reading: Reading, read: Callable[[Reading], object]) -> bool:
+    """Reads the same text another way; kept if it gives calls of offered tools only, and no text after them."""
+    again = Reading(reading.scan.text, reading.offered, reading.prompt)
+    again.scan.ended = reading.scan.ended
+    read(again)
+    last = again.pieces[-1] if again.pieces else ""
+    at_end = isinstance(last, tuple) and last[1] == again.scan.end
+    after = again.scan.text[last[0] : last[1]].strip(" \n`") if isinstance(last, tuple) and at_end else ""
+    if not again.calls or again.errors or after:
+        return False
+    if any(call.name not in reading.offered for call in again.calls):
+        return False
+    reading.pieces, reading.calls = again.pieces, again.calls
+    reading.repairs += again.repairs
+    return True
 
 
 def _judge_open_reasoning(reading: Reading, parts: Split) -> None:

@@ -22,7 +22,7 @@ _KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_c
 _START = re.compile(rf"""[\[{{]\s*+(?:\{{\s*+)?+["'](?:{_KEYS}|{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*+:\s*+["']([^"'\n]{1,200})["']""")
 _ARGUMENTS = re.compile(rf"""["'](?:{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
-_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}")
+_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}|</tool_call>")
 _FENCE_BEFORE = re.compile(r"(?:```|~~~)[\w+-]{0,20}[ \t]*\n?\s*$")
 
 

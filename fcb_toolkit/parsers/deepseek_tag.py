@@ -21,12 +21,14 @@ from fcb_toolkit.parsers.values import read_value
 
 OUTER, OUTER_END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 OPEN, SEPARATOR, CLOSE = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"
-_FENCED = re.compile(r"\s*+(?P<name>[^\s`{}<>\"']{1,200})\s*+```(?:json)?+\s*+")
+_FENCED = re.compile(r"\s*+(?P<name>[^\s`{}<>\"']{1,200})\s*+(?P<fence>```(?:json)?+)?+\s*+(?=[{\"'])")
+_RESPELLED = re.compile(r"<[｜|]tool(?:▁|_|\\_| )(calls|call|sep)(?:(?:▁|_|\\_| )(begin|end))?[｜|]>")
 _FENCE_END = re.compile(r"\s*+```")
 
 
 def read_deepseek(reading: Reading, native: str) -> None:
     """Reads every call; the outer marks belong to the calls that follow them, or to the error."""
+    _respell(reading)
     scan = reading.scan
     pos = 0
     while True:
@@ -44,6 +46,19 @@ def read_deepseek(reading: Reading, native: str) -> None:
         elif mark == OPEN:
             pos = _read_call(reading, at, pos, native)
     reading.text(pos, scan.end)
+
+
+def _respell(reading: Reading) -> None:
+    """Models whose tokenizer lacks these tokens write them in ordinary characters, in several spellings."""
+    scan = reading.scan
+    if scan.find(OPEN, 0) >= 0 or scan.search(_RESPELLED, 0) is None:
+        return
+    scan.charge(scan.end)
+    ended = scan.ended
+    text = _RESPELLED.sub(lambda m: f"<｜tool▁{m[1]}{'▁' + m[2] if m[2] else ''}｜>", scan.text)
+    reading.scan = scan = type(scan)(text)
+    scan.ended = ended
+    reading.repair("respelled_mark")
 
 
 def _read_call(reading: Reading, opened: int, start: int, native: str) -> int:
@@ -79,7 +94,9 @@ def _call(reading: Reading, start: int, native: str) -> int:
     if native != ("fenced" if fenced else "plain"):
         reading.repair("foreign_form")
     reading.call(name, arguments, scan.slice(pos, value.end))
-    return _after(reading, value.end, fenced is not None)
+    if fenced and not fenced["fence"]:
+        reading.repair("missing_mark")
+    return _after(reading, value.end, fenced is not None and fenced["fence"] is not None)
 
 
 def _after(reading: Reading, pos: int, fenced: bool) -> int:

@@ -18,7 +18,7 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.tags import Markup, converted, read_arguments
 from fcb_toolkit.parsers.values import read_value
 
-OPENING = re.compile(r"<function=([^>\n]{1,200})>")
+OPENING = re.compile(r"<function(?:=| name=)([^>\n]{1,200})>")
 CLOSE = "</function>"
 MARKUP = Markup(
     opening=re.compile(r"<parameter(?:=| name=)(?P<name>[^>\n]{1,200})>"),
@@ -64,7 +64,7 @@ def read_function(reading: Reading, start: int, native: Literal["tags", "json"])
 def _check_unclosed(reading: Reading, name: str, pos: int) -> None:
     """A call without its closing tag is whole only where another tag, or the end of the turn, follows."""
     scan = reading.scan
-    if pos >= scan.end and not reading.ended:
+    if pos >= scan.end and not reading.scan.ended:
         raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
     if not (scan.at("</tool_call>", pos) or pos >= scan.end or scan.match(OPENING, pos)):
         raise Unreadable("malformed_call", f"character {pos}: text stands inside the call of {name!r}", pos)

@@ -19,7 +19,7 @@ from fcb_toolkit.parsers.values import read_value
 MESSAGE = "<|message|>"
 ENDS = ("<|end|>", "<|call|>", "<|return|>", "<|start|>", "<|channel|>")
 _RECIPIENT = re.compile(r"\bto=([^\s<]{1,200})")
-_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w{1,40})")
+_CHANNEL = re.compile(r"(?:<\|channel\|>\s*+|\A\s*+)(analysis|commentary|final)\b")
 _LONGEST_HEADER = 600
 _PEOPLE = ("user", "assistant", "all", "system", "developer")
 
@@ -46,7 +46,9 @@ def _header_start(reading: Reading, pos: int, message: int) -> int:
         return start
     channel = scan.text.rfind("<|channel|>", window, message)
     head = scan.text[window : channel if channel >= 0 else message]
-    if window == pos and (not head.strip() or head.lstrip().startswith(("to=", "assistant"))):
+    if window == pos and (
+        not head.strip() or head.lstrip().startswith(("to=", "assistant", "analysis", "commentary", "final"))
+    ):
         return pos
     return channel if channel >= 0 else message
 

@@ -123,7 +123,9 @@ def _read_invoke(reading: Reading, invoke: re.Match[str], tags: Invoke, flags: b
     body = read_arguments(reading, invoke.end(), tags.parameter, reading.offered.properties(name))
     closed = scan.at(tags.close, body.end)
     if not closed:
-        at_end = reading.ended if body.end >= scan.end else any(scan.at(c, body.end) for _, c in tags.blocks)
+        at_end = (
+            reading.scan.ended if body.end >= scan.end else any(scan.at(c, body.end) for _, c in tags.blocks)
+        )
         if not (at_end and body.pairs):
             raise Unreadable("malformed_call", f"the call of {name!r} does not end", body.end)
         reading.repair("missing_close")

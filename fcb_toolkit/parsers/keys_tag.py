@@ -15,7 +15,7 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.tags import Markup, converted, read_arguments
 
 CLOSE = "</tool_call>"
-_NAME = re.compile(r"\s*+([^\s<>{}\[\]`]{1,200})\s*+")
+_NAME = re.compile(r"\s*+([^\s<>{}\[\]()=,\"'`]{1,200})\s*+")
 _STRAY = re.compile(r"(?:</arg_value>|</arg_key>|<arg_value>)\s*+")
 MARKUP = Markup(
     opening=re.compile(r"<arg_key>(?P<name>[^<\n]{1,200})</arg_key>\s*+<arg_value>"),
@@ -25,7 +25,7 @@ MARKUP = Markup(
 )
 
 
-def read_keys(reading: Reading, start: int) -> int:
+def read_keys(reading: Reading, start: int, native: bool) -> int:
     """Reads the call whose name stands at `start`; returns the position after its closing tag.
 
     Raises `Unreadable` for a call that cannot be read, `LookupError` for text that is no call.
@@ -40,8 +40,9 @@ def read_keys(reading: Reading, start: int) -> int:
         pos = stray.end()
     arguments = read_arguments(reading, pos, MARKUP, reading.offered.properties(name))
     closed = scan.at(CLOSE, arguments.end)
-    if not (closed or arguments.pairs):
-        if name in reading.offered or arguments.end >= scan.end:
+    whole = scan.ended and arguments.end >= scan.end and name in reading.offered
+    if not (closed or arguments.pairs or whole):
+        if name in reading.offered or (native and arguments.end >= scan.end):
             raise Unreadable("truncated", f"the call of {name!r} does not end", arguments.end)
         raise LookupError
     if not closed:
@@ -54,7 +55,7 @@ def read_keys(reading: Reading, start: int) -> int:
 def _check_unclosed(reading: Reading, name: str, pos: int) -> None:
     """A call without its closing tag is whole only where another call, or the end of the turn, follows."""
     scan = reading.scan
-    if pos >= scan.end and not reading.ended:
+    if pos >= scan.end and not reading.scan.ended:
         raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
     if pos < scan.end and not scan.at("<tool_call>", pos):
         raise Unreadable("malformed_call", f"character {pos}: text stands inside the call of {name!r}", pos)

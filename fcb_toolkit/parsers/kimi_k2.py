@@ -17,6 +17,7 @@ OPEN, ARGUMENTS, CLOSE = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", 
 SECTIONS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
 SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _ID = re.compile(r"functions\.(?P<name>.{1,200}):[0-9]{1,9}", re.DOTALL)
+_INDEX = re.compile(r":[0-9]{1,9}\Z")
 _LOOSE_ID = re.compile(r"(?:functions[._])?+(?P<name>.{1,200}?)(?:[:_][0-9]{1,9})?", re.DOTALL)
 
 
@@ -89,7 +90,7 @@ def _name(reading: Reading, id: str) -> str:
     loose = _LOOSE_ID.fullmatch(id)
     if id not in reading.offered and loose and loose["name"] in reading.offered:
         return loose["name"]
-    return id.removeprefix("functions.")
+    return _INDEX.sub("", id.removeprefix("functions."))
 
 
 FORMAT = Format(

@@ -24,5 +24,4 @@ FORMAT = Format(
     models="Llama 4 (pythonic template)",
     signature=re.compile(r"<\|python_start\|>\s*+\["),
     openers=(START,),
-    bare=True,
 )

@@ -18,7 +18,12 @@ from fcb_toolkit.parsers.scan import Scan
 from fcb_toolkit.parsers.values import Value, decode, read_value
 from fcb_toolkit.records import Tool, tool_name, tool_parameters
 
-_KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
+_KINDS = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+_ALIASES = {
+    "str": "string", "text": "string", "int": "integer", "float": "number", "double": "number", "bool": "boolean",
+    "dict": "object", "list": "array", "tuple": "array", "none": "null",
+}  # fmt: skip
+"""Names of types in tools that were made from Python; Berkeley's benchmark has dict, float and tuple."""
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MAX_STEPS = 200
@@ -78,7 +83,8 @@ def kinds(schema: Any, root: Mapping[str, Any]) -> frozenset[str]:
 
 def _own_kinds(schema: Mapping[str, Any]) -> set[str]:
     named = schema.get("type")
-    found = {kind for kind in (named if isinstance(named, list) else [named]) if kind in _KINDS}
+    names = [str(kind).lower() for kind in (named if isinstance(named, list) else [named])]
+    found = {_ALIASES.get(kind, kind) for kind in names} & _KINDS
     if schema.get("nullable") is True:
         found.add("null")
     if found - {"null"}:

@@ -7,20 +7,11 @@
 For models whose template shows no tools: the format that `rendering` asks for in the system message.
 """
 
-import re
-
 from fcb_toolkit.parsers.bare import Bare, read_bare
 from fcb_toolkit.parsers.reading import Format, Reading
-from fcb_toolkit.parsers.tool_call_tag import Tag, read_blocks
-
-_TAG = re.compile(r"<tool_call>\s*+[{\[]")
 
 
 def read(reading: Reading) -> None:
-    if reading.scan.search(_TAG, 0):
-        reading.repair("foreign_form")
-        read_blocks(reading, "json", Tag())
-        return
     read_bare(reading, 0, Bare(list_too=True, fence=True, beside_text=True))
 
 

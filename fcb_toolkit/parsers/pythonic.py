@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import re
 
-from fcb_toolkit.parsers.python_calls import CALL, NAME, add_written, read_call, read_list
+from fcb_toolkit.parsers.python_calls import CALL, NAME, Calls, add_written, read_call, read_list
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Format, Reading
 
+PYTHON_TAG = "<|python_tag|>"
 _LIST = re.compile(rf"\[\s*+({NAME})\s*+\(")
+_KEYWORD = re.compile(r"\s*+[^\W\d][\w\-]{0,200}+\s*+=")
+_FENCE_BEFORE = re.compile(r"```[\w+-]{0,20}[ \t]*\n?\s*$")
 
 
 def read_pythonic(reading: Reading, start: int = 0) -> None:
     """Reads the list that the reply from `start` on begins or ends with; the rest is content."""
     scan = reading.scan
     begin = scan.skip(start)
+    if scan.at(PYTHON_TAG, begin):
+        reading.repair("stray_tag")
+        begin = start = scan.skip(begin + len(PYTHON_TAG))
     pos = begin
     while (found := scan.search(_LIST, pos)) is not None:
-        at = found.start()
-        stop = _read_list(reading, start, at, found[1], at == begin)
+        stop = _read_lists(reading, start, found, found.start() == begin)
         if stop is not None:
             if scan.skip(stop) < scan.end:
                 reading.text(stop, scan.end)
@@ -32,29 +37,60 @@ def read_pythonic(reading: Reading, start: int = 0) -> None:
         reading.text(start, scan.end)
 
 
-def _read_list(reading: Reading, start: int, at: int, name: str, leads: bool) -> int | None:
-    """The end of the list at `at`; None where it is part of the answer."""
+def _read_lists(reading: Reading, start: int, found: re.Match[str], leads: bool) -> int | None:
+    """The end of the list at `found`, and of those that follow it; None where it is part of the answer."""
     scan = reading.scan
+    at = found.start()
     try:
-        found = read_list(scan, at)
-        problem = None
+        calls = read_list(scan, at)
     except Unreadable as unreadable:
-        if not (leads or (name in reading.offered and _begins_line(reading, at))):
-            return None
+        leads = leads and (found[1] in reading.offered or scan.match(_KEYWORD, found.end()) is not None)
+        if not (leads or (found[1] in reading.offered and _begins_line(reading, at))):
+            return None  # a link, say: [text(s)](address)
         reading.text(start, at)
         reading.error(unreadable.code, f"the calls cannot be read: {unreadable}", at, scan.end)
         return scan.end
+    stop = calls.end
     if not leads:
-        ends = scan.skip(found.end) == scan.end
-        known = all(call.name in reading.offered for call in found.calls)
-        if not (ends and (known or _begins_line(reading, at))):
+        fence = _FENCE_BEFORE.search(scan.text[max(start, at - 60) : at])
+        stop = _past_fence(reading, stop) if fence else stop
+        known = all(call.name in reading.offered for call in calls.calls)
+        if scan.skip(stop) != scan.end or not (known or (_begins_line(reading, at) and not fence)):
             return None
-        reading.text(start, at)
-        reading.repair("stray_text")
-    problem = add_written(reading, found)
+        before = max(start, at - 60) + fence.start() if fence else at
+        if scan.skip(start) < before:
+            reading.text(start, before)
+            reading.repair("stray_text")
+        if fence:
+            reading.repair("code_fence")
+    _add(reading, calls, at)
+    return _following(reading, stop)
+
+
+def _following(reading: Reading, stop: int) -> int:
+    """The end of the lists that follow the first one; only one list is the format's own."""
+    scan = reading.scan
+    while scan.match(_LIST, at := scan.skip(stop)) is not None:
+        try:
+            calls = read_list(scan, at)
+        except Unreadable as unreadable:
+            reading.error(unreadable.code, f"the calls cannot be read: {unreadable}", at, scan.end)
+            return scan.end
+        reading.repair("several_objects")
+        _add(reading, calls, at)
+        stop = calls.end
+    return stop
+
+
+def _add(reading: Reading, calls: Calls, at: int) -> None:
+    problem = add_written(reading, calls)
     if problem is not None:
-        reading.error("malformed_call", problem, at, found.end)
-    return found.end
+        reading.error("malformed_call", problem, at, calls.end)
+
+
+def _past_fence(reading: Reading, stop: int) -> int:
+    after = reading.scan.skip(stop)
+    return after + 3 if reading.scan.at("```", after) else stop
 
 
 def _begins_line(reading: Reading, at: int) -> bool:
@@ -82,10 +118,7 @@ def _read_single(reading: Reading, begin: int) -> bool:
         return False
     reading.repair("single_object")
     for calls in found:
-        problem = add_written(reading, calls)
-        if problem is not None:
-            reading.error("malformed_call", problem, begin, scan.end)
-            return True
+        _add(reading, calls, begin)
     return True
 
 
@@ -93,6 +126,5 @@ FORMAT = Format(
     name="pythonic",
     read=read_pythonic,
     models="Llama 3.2, ToolACE, OLMo 3",
-    signature=re.compile(rf"(?:\A|\n|</think>)\s*+\[\s*+{NAME}\((?:\)|[^\W\d][\w\-]{{0,200}}+=)"),
-    bare=True,
+    signature=re.compile(rf"(?:\A|\n|</think>)\s*+\[\s*+{NAME}\((?:\)|\{{|[^\W\d][\w\-]{{0,200}}+=)"),
 )

@@ -11,7 +11,7 @@ from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Format, Reading
 from fcb_toolkit.parsers.tool_call_tag import Tag, read_blocks
 
-_CALL = re.compile(r"<function=[^>\n]{1,200}>\s*+(?:<parameter[= ]|</function>)")
+_CALL = re.compile(r"<function(?:=| name=)[^>\n]{1,200}>\s*+(?:<parameter[= ]|</function>)")
 
 
 def read(reading: Reading) -> None:

@@ -66,9 +66,11 @@ class Reader:
             if comment and (self.text[stop] == "#" or not self.python):
                 stop = comment.end()
                 self.repairs.append("comment")
-            self.scan.charge(stop - self.pos + 1)
             if stop == self.pos:
                 return
+            self.scan.charge(stop - self.pos)
+            if not self.python and self.text[self.pos : stop].strip(" \t\r\n")[:1].isspace():
+                self.repairs.append("odd_space")
             self.pos = stop
 
     def value(self, depth: int) -> Any:
@@ -225,7 +227,8 @@ class Reader:
                     self.repairs.append("trailing_comma")
                 return True
             return False
-        if not any(self.text.startswith(mark, self.pos) for mark in self.closers):
+        at_end = self.scan.ended and self.pos >= self.scan.end
+        if not at_end and not any(self.text.startswith(mark, self.pos) for mark in self.closers):
             self.fail()
         self.repairs.append("missing_bracket")
         return True

@@ -21,6 +21,8 @@ from fcb_toolkit.parsers.offered import Offered
 from fcb_toolkit.parsers.scan import Scan
 from fcb_toolkit.records import ParseError, ToolCall
 
+_EMPTY_FENCE = re.compile(r"```[\w+-]{0,20}\s*+(?:```)?+")
+
 REPAIRS = {
     "alias": "a key has another name than the format's",
     "bare_key": "an object key stands without quotes",
@@ -28,6 +30,8 @@ REPAIRS = {
     "close_tag_in_value": "a value holds its own closing tag",
     "code_fence": "the call stands in a code fence",
     "comment": "the arguments hold a comment",
+    "odd_space": "white space that is not JSON's stands between tokens",
+    "respelled_mark": "the format's marks are spelled in other characters",
     "double_encoded": "the arguments are JSON inside a JSON string",
     "duplicate_key": "a key is given twice, with one value",
     "flat_arguments": "the arguments stand beside the name, not under their own key",
@@ -64,7 +68,7 @@ class Reading:
     """Collects calls, content, repairs and errors of one reply, in their order."""
 
     __slots__ = (
-        "calls", "ended", "errors", "offered", "open_reasoning", "pieces", "prompt", "reasoning", "repairs", "scan",
+        "calls", "errors", "offered", "open_reasoning", "pieces", "prompt", "reasoning", "repairs", "scan",
     )  # fmt: skip
 
     def __init__(self, text: str, offered: Offered, prompt: str | None = None) -> None:
@@ -76,8 +80,6 @@ class Reading:
         """Spans of the text, and text that is not in it as such (a message's content)."""
         self.reasoning: list[str] = []
         self.open_reasoning = False
-        self.ended = False
-        """True: an end-of-turn token follows, so a closing tag that is missing was not cut off."""
         self.repairs: list[ParseError] = []
         self.errors: list[ParseError] = []
 
@@ -95,7 +97,10 @@ class Reading:
         """The pieces of content, stripped, one below the other; None where there are none."""
         text = self.scan.text
         pieces = [piece if isinstance(piece, str) else text[piece[0] : piece[1]] for piece in self.pieces]
-        return "\n".join(filter(None, map(str.strip, pieces))) or None
+        content = "\n".join(filter(None, map(str.strip, pieces)))
+        if self.calls and _EMPTY_FENCE.fullmatch(content):  # it stood around the calls
+            return None
+        return content or None
 
     def call(
         self, name: str, arguments: dict[str, Any], raw: str | None = None, id: str | None = None

@@ -9,6 +9,7 @@ if no call begins before it: what stands in a call's argument is the argument's.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from fcb_toolkit.parsers.scan import Scan
@@ -24,6 +25,8 @@ PAIRS = (
     ("<|channel>thought", "<channel|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
+_NEAR = 80
+"""Characters between the outer mark of a call and what its signature finds."""
 _ORPHANS = ("</think>", "</thought>", "[/THINK]", "<|END_THINKING|>", "</seed:think>")
 """Closings that end reasoning without an opening. The others are words of ordinary answers."""
 
@@ -38,8 +41,11 @@ class Split:
     closed: bool = True
 
 
-def split(text: str, prompt: str | None, openers: tuple[str, ...]) -> Split:
-    """`openers` are the marks that begin a call in the reply's format."""
+def split(
+    text: str, prompt: str | None, openers: tuple[str, ...], signature: re.Pattern[str] | None = None
+) -> Split:
+    """`openers` are the marks that begin a call in the reply's format; `signature` finds one that does,
+    and not a mark that is only mentioned."""
     scan = Scan(text)
     blocks: list[str] = []
     start = scan.skip(0)
@@ -53,7 +59,7 @@ def split(text: str, prompt: str | None, openers: tuple[str, ...]) -> Split:
         close = pair[1] if pair else ""
         stop = scan.find(close, start)
         if stop < 0:
-            call, _ = scan.find_first(openers, start)
+            call = _call_start(scan, start, openers, signature)
             stop = scan.end if call < 0 else call
             blocks.append(text[start:stop])
             return Split(_joined(blocks), stop, closed=False)
@@ -61,14 +67,24 @@ def split(text: str, prompt: str | None, openers: tuple[str, ...]) -> Split:
         start, pair = scan.skip(stop + len(close)), None
     if blocks:
         return Split(_joined(blocks), start)
-    return _orphan(scan, openers)
+    return _orphan(scan, signature)
 
 
-def _orphan(scan: Scan, openers: tuple[str, ...]) -> Split:
+def _call_start(scan: Scan, start: int, openers: tuple[str, ...], signature: re.Pattern[str] | None) -> int:
+    """Where a call begins in reasoning that is never closed; -1 for nowhere."""
+    found = scan.search(signature, start) if signature else None
+    if found is None:
+        return scan.find_first(openers, start)[0]
+    window = max(start, found.start() - _NEAR)
+    near = [scan.text.find(opener, window, found.start()) for opener in openers]
+    return min([found.start(), *(at for at in near if at >= 0)])
+
+
+def _orphan(scan: Scan, signature: re.Pattern[str] | None) -> Split:
     stop, close = scan.find_first(_ORPHANS, 0)
-    call, _ = scan.find_first(openers, 0)
+    called = stop > 0 and signature is not None and scan.search(signature, 0, stop) is not None
     begins_bare = scan.text[scan.skip(0) : scan.skip(0) + 1] in ("{", "[") and not close.startswith("[")
-    if stop < 0 or (0 <= call < stop) or begins_bare:
+    if stop < 0 or called or begins_bare:
         return Split(None, 0)
     opening = next(pair[0] for pair in PAIRS if pair[1] == close)
     if 0 <= scan.find(opening, 0) < stop:  # a block in the middle of an answer is the answer's

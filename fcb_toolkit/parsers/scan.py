@@ -25,13 +25,15 @@ class TooComplex(Exception):
 class Scan:
     """`text`, positions in it, and what has been spent on it."""
 
-    __slots__ = ("_found", "end", "fast_failures", "limit", "spent", "text")
+    __slots__ = ("_found", "end", "ended", "fast_failures", "limit", "spent", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.end = len(text)
         self.spent = 0
         self.fast_failures = 0
+        self.ended = False
+        """True: an end-of-turn token follows, so what is missing at the end was not cut off."""
         self.limit = FACTOR * len(text) + FLOOR
         self._found: dict[str, tuple[int, int]] = {}
 

@@ -10,18 +10,21 @@ reads all three; the form that is not the format's own is the repair `foreign_fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from fcb_toolkit.parsers.calls import Span, add_calls
-from fcb_toolkit.parsers.function_tag import read_function
+from fcb_toolkit.parsers.function_tag import OPENING, read_function
 from fcb_toolkit.parsers.keys_tag import read_keys
+from fcb_toolkit.parsers.python_calls import CALL, add_written, read_call
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import read_value
 
 Dialect = Literal["json", "function", "keys"]
+_FENCE = re.compile(r"\s*+```(?:json)?+\s*+(?=[{\[])")
 _LONGEST_NON_CALL = 2000
 """Two mentions of the tags further apart than this are words of the answer, not a call gone wrong."""
 
@@ -46,7 +49,8 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
     """
     scan = reading.scan
     opened = start - len(tag.open)
-    pos = scan.skip(start)
+    fence = scan.match(_FENCE, start)
+    pos = fence.end() if fence else scan.skip(start)
     before = len(reading.calls)
     while pos < scan.end and scan.text[pos] in "{[":
         try:
@@ -71,6 +75,9 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
             break
     if len(reading.calls) - before > 1 and not tag.many and not tag.as_list:
         reading.repair("several_objects")
+    if fence:
+        reading.repair("code_fence")
+        pos = scan.skip(pos + 3) if scan.at("```", pos) else pos
     return _close(reading, pos, tag)
 
 
@@ -96,7 +103,8 @@ def _close(reading: Reading, pos: int, tag: Tag) -> int:
         return pos + len(tag.close)
     if pos >= scan.end or scan.at(tag.open, pos):
         reading.repair("missing_close")
-        return pos
+        misspelled = scan.at(tag.open, pos) and scan.skip(pos + len(tag.open)) >= scan.end
+        return scan.end if misspelled else pos  # an opening tag that ends the reply was meant to close
     stop = scan.find(tag.close, pos)
     again = scan.find(tag.open, pos)
     reading.repair("stray_text" if stop >= 0 and (again < 0 or stop < again) else "missing_close")
@@ -140,15 +148,17 @@ def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:
     opened = start - len(tag.open)
     first = scan.skip(start)
     char = scan.text[first : first + 1]
-    if char in ("{", "["):
+    if char in ("{", "[") or scan.match(_FENCE, start) is not None:
         if native != "json":
             reading.repair("foreign_form")
         return read_json_block(reading, start, tag)
     try:
-        if char == "<" and scan.at("<function=", first):
+        if char == "<" and scan.match(OPENING, first) is not None:
             stop = _functions(reading, first, native, tag)
+        elif scan.match(CALL, first) is not None:
+            stop = _python_call(reading, first, tag)
         elif char and char not in "<`":
-            stop = read_keys(reading, first)
+            stop = read_keys(reading, first, native == "keys")
             if native != "keys":
                 reading.repair("foreign_form")
         else:
@@ -161,11 +171,21 @@ def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:
     return stop
 
 
+def _python_call(reading: Reading, pos: int, tag: Tag) -> int:
+    """`f(a=1)` in the tag, which no format has."""
+    found = read_call(reading.scan, pos)
+    problem = add_written(reading, found)
+    if problem is not None:
+        raise Unreadable("malformed_call", problem, found.end)
+    reading.repair("foreign_form")
+    return _close(reading, reading.scan.skip(found.end), tag)
+
+
 def _functions(reading: Reading, pos: int, native: Dialect, tag: Tag) -> int:
     """One `<function=` block, or several, and the closing tag."""
     scan = reading.scan
     before = len(reading.calls)
-    while scan.at("<function=", pos):
+    while scan.match(OPENING, pos) is not None:
         pos = scan.skip(read_function(reading, pos, "tags"))
     if native != "function":
         reading.repair("foreign_form")
@@ -179,6 +199,9 @@ def _no_call(reading: Reading, opened: int, start: int, tag: Tag) -> int:
     scan = reading.scan
     stop = scan.find(tag.close, start)
     quoted = scan.text[opened - 1 : opened] == "`" if opened else False
+    if scan.at(tag.open, scan.skip(start)):
+        reading.repair("stray_tag")
+        return start
     if stop < 0 or quoted or stop - start > _LONGEST_NON_CALL:
         reading.text(opened, start)
         return start
