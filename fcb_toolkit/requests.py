@@ -27,8 +27,10 @@ def case_from_request(
         raise DataError(f"{where}: found {kind_of(request)}, expected an object")
     messages = _messages(request, where)
     tools = _tools(request, where)
-    type_of_output = request.get("type_of_output") or "call"
-    if type_of_output not in TYPES_OF_OUTPUT:
+    type_of_output = request.get("type_of_output")
+    type_of_output = "call" if type_of_output is None else type_of_output
+    # A request in memory keeps any text: the official scorer has a verdict on it (fail). A file is refused.
+    if type_of_output not in TYPES_OF_OUTPUT and not (where == "request" and isinstance(type_of_output, str)):
         raise DataError(
             f"{where}: 'type_of_output' is {type_of_output!r}, expected one of {', '.join(TYPES_OF_OUTPUT)}"
         )
