@@ -127,14 +127,17 @@ def _failures(
     ended = f"the program stopped with {ran.error.code}: {ran.error.message}" if ran.error else ""
     if ran.error is not None and ran.error.code == "syntax":
         yield FailureKind.MALFORMED_CALL, f"expected Python code, found a syntax error: {ran.error.message}"
+    unknown = (
+        ran.error is not None and ran.error.code == "NameError" and _unknown_tool(code, ran.error.message)
+    )
     if ran.error is not None:
-        if ran.error.code == "NameError" and _unknown_tool(code, ran.error.message):
+        if unknown:
             yield FailureKind.UNKNOWN_TOOL, f"the program calls a function that was not offered: {ended}"
         blocked = ran.error.code == "blocked"
         yield FailureKind.BLOCKED_CODE if blocked else FailureKind.EXECUTION_ERROR, ended
     for entry in functions:
         name = entry["name"]
-        if entry["status"] == "missing" and (not ended or name not in code):
+        if entry["status"] == "missing" and (not ended or (name not in code and not unknown)):
             yield FailureKind.MISSING_CALL, f"expected a call of {name!r}, found none that ran"
         elif entry["status"] == "too_few" and not ended:
             times = f"expected {entry['needed']} calls of {name!r} that return, found {entry['returned']}"
