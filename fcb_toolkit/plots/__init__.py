@@ -13,12 +13,14 @@ from fcb_toolkit.plots.failures import failures
 from fcb_toolkit.plots.flow import flow
 from fcb_toolkit.plots.formats import formats
 from fcb_toolkit.plots.heatmap import heatmap
+from fcb_toolkit.plots.redraw import FIGURES, redraw
 from fcb_toolkit.plots.reference import published
 from fcb_toolkit.plots.save import save
 from fcb_toolkit.plots.tables import latex_table
 from fcb_toolkit.plots.tool_lists import tool_lists
 
 __all__ = [
+    "FIGURES",
     "WIDTHS",
     "accuracy",
     "agreement_table",
@@ -32,6 +34,7 @@ __all__ = [
     "latex_table",
     "official_vs_ours",
     "published",
+    "redraw",
     "save",
     "style",
     "tool_lists",

@@ -98,7 +98,7 @@ def _draw(
 ) -> tuple[StyledFigure, pd.DataFrame]:
     key = side(frame, over)
     require(frame, [key], function)
-    rows = agreement_table(frame, *metrics, over=key)
+    rows = frame if "both_pass" in frame.columns else agreement_table(frame, *metrics, over=key)
     names = order(rows[key])
     label = labels(names, min(0.34 * total, 1.9))
     texts = [part[1].format(first=metrics[0], second=metrics[1]) for part in PARTS]

@@ -28,15 +28,10 @@ def cost(
     families do not compare exactly. A model without either number is named in no panel.
     """
     key = side(frame, over)
-    require(frame, [key, "outcome"], "cost")
-    rows = summarize(frame, by=[key])
-    rows[key] = rows[key].map(str)
     known = [name for name in AXES if name in frame.columns and frame[name].notna().any()]
     if not known:
         raise DataError("plots.cost: neither reply_tokens nor seconds is known for any row")
-    for name in known:
-        means = frame.assign(**{key: frame[key].map(str)}).groupby(key)[name].mean()
-        rows[name] = rows[key].map(means)
+    rows = frame if "rate" in frame.columns else _rows(frame, key, known)
     total = inches(width)
     label = labels(list(rows[key]), min(0.3 * total, 1.7), 6.5)
     texts = [label[name] for name in rows[key]]
@@ -52,6 +47,14 @@ def cost(
         _names(line[-1], rows, known[-1] if beside else known[list(grid[:, 0]).index(line[0])], texts, high)
     grid[0, 0].set_ylim(0, 100)
     return fig, rows
+
+
+def _rows(frame: pd.DataFrame, key: str, known: list[str]) -> pd.DataFrame:
+    require(frame, [key, "outcome"], "cost")
+    rows = summarize(frame, by=[key])
+    rows[key] = rows[key].map(str)
+    means = frame.assign(**{key: frame[key].map(str)}).groupby(key)[known].mean()
+    return rows.assign(**{name: rows[key].map(means[name]) for name in known})
 
 
 def _points(rows: pd.DataFrame, name: str) -> list[tuple[int, float, float, float, float]]:

@@ -35,14 +35,16 @@ def failures(
 
     `frame` has `outcome` and `failure` (`fcb.to_frame`). The `most` frequent kinds over all bars are
     shown (at most 8), in the order in which they are decided; the others are one segment. The drawn rows
-    keep every kind: `over`, kind, shown as, count, scored, share.
+    keep every kind: `over`, kind, count, shown_as, scored, share.
     """
     over = side(frame, over)
-    require(frame, [over, "outcome", "failure"], "failures")
-    rows = _rows(frame, over, min(most, len(LOOKS)))
+    rows = frame
+    if "shown_as" not in frame.columns:
+        require(frame, [over, "outcome", "failure"], "failures")
+        rows = _rows(frame, over, min(most, len(LOOKS)))
     kinds = [*dict.fromkeys(kind for kind in [*FailureKind, OTHER] if kind in set(rows["shown_as"]))]
     looks = {kind: LOOKS[index] for index, kind in enumerate(k for k in kinds if k != OTHER)} | {OTHER: REST}
-    total, models = inches(width), order(frame[over])
+    total, models = inches(width), order(rows[over])
     label = labels(models, min(0.36 * total, 1.9))
     texts = [str(kind).replace("_", " ") for kind in kinds]
     across = max(1, int(total / (widest(texts) + 0.45)))
@@ -68,7 +70,7 @@ def failures(
 
 
 def _rows(frame: pd.DataFrame, over: str, most: int) -> pd.DataFrame:
-    scored = frame[frame["outcome"].isin(["pass", "fail"])]
+    scored = frame[frame["outcome"].isin(["pass", "fail"])].assign(**{over: frame[over].map(str)})
     size = scored.groupby(over, sort=False).size()
     failed = scored[scored["outcome"] == "fail"].assign(kind=lambda f: f["failure"].map(_kind))
     table = failed.groupby([over, "kind"], sort=False).size().rename("count").reset_index()
@@ -76,7 +78,11 @@ def _rows(frame: pd.DataFrame, over: str, most: int) -> pd.DataFrame:
     table["shown_as"] = [kind if kind in often else OTHER for kind in table["kind"]]
     table["scored"] = table[over].map(size)
     table["share"] = table["count"] / table["scored"]
-    return table
+    without = [name for name in size.index if name not in set(table[over])]
+    none = pd.DataFrame({over: without, "kind": "", "count": 0, "shown_as": "", "share": 0.0})
+    table = pd.concat([table, none.assign(scored=none[over].map(size))], ignore_index=True)
+    # The bars keep the order of the frame, whichever of them failed first.
+    return table.sort_values(over, key=lambda names: names.map(list(size.index).index), kind="stable")
 
 
 def _kind(value: object) -> str:

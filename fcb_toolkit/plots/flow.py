@@ -42,8 +42,10 @@ def flow(
     entered, lost, kinds (each with its count).
     """
     key = side(frame, over)
-    require(frame, [key, "outcome", "failure"], "flow")
-    rows = _rows(frame, key)
+    rows = frame
+    if "entered" not in frame.columns:
+        require(frame, [key, "outcome", "failure"], "flow")
+        rows = _rows(frame, key)
     used = [name for name in STAGES if rows.loc[rows["stage"] == name, "lost"].sum() > 0] or ["reply"]
     rows = rows[rows["stage"].isin([*used, "pass"])]
     total, names = inches(width), order(rows[key])

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure
 from fcb_toolkit.plots.rates import names, rates, side
-from fcb_toolkit.plots.reference import DAGGER, footnote
+from fcb_toolkit.plots.reference import DAGGER, footnote, notes_of
 from fcb_toolkit.plots.rows import beside, height_of, name_lines
 from fcb_toolkit.plots.text import LINE, labels
 
@@ -30,14 +30,15 @@ def formats(
     the columns model, benchmark, rate and source (`plots.published` of both), drawn hollow.
     """
     key = side(frame, over) if over or "rate" not in frame.columns else "model"
-    rows = rates(frame, [key, "benchmark"], "formats").assign(published=False)
-    notes: list[str] = []
-    if reference is not None and len(reference):
-        added = reference.rename(columns={"model": key}).assign(published=True)
-        added[key] = added[key].map(lambda name: f"{name}{DAGGER}")
-        notes = [f"\u2020 published, not measured here: {s}" for s in dict.fromkeys(added["source"])]
-        rows = pd.concat([rows, added], ignore_index=True)
+    rows = rates(frame, [key, "benchmark"], "formats")
+    if "published" not in rows.columns:
+        rows = rows.assign(published=False)
+        if reference is not None and len(reference):
+            added = reference.rename(columns={"model": key}).assign(published=True)
+            added[key] = added[key].map(lambda name: f"{name}{DAGGER}")
+            rows = pd.concat([rows, added], ignore_index=True)
     rows = rows[rows["benchmark"].isin(pair)]
+    notes = notes_of(rows)
     total, models = inches(width), names(rows, key)
     label = labels(models, min(0.4 * total, 2.2))
     ticks = [label[name] for name in models]

@@ -42,6 +42,8 @@ def add_reference(
     panel. Without it they are rates over all items, and go into the only panel or the one over all.
     Rates whose panel does not exist are left out: they are about something else.
     """
+    if "published" in rows.columns:  # rows that were drawn before
+        return rows, notes_of(rows)
     rows = rows.assign(published=False)
     if reference is None or reference.empty:
         return rows, []
@@ -61,8 +63,14 @@ def add_reference(
             "published": True,
         }
     )
-    notes = [f"\u2020 published, not measured here: {source}" for source in order(added["source"])]
-    return pd.concat([rows, added], ignore_index=True), notes
+    return pd.concat([rows, added], ignore_index=True), notes_of(added)
+
+
+def notes_of(rows: pd.DataFrame) -> list[str]:
+    """One footnote for each source of the published rows."""
+    if "source" not in rows.columns:
+        return []
+    return [f"\u2020 published, not measured here: {s}" for s in order(rows.loc[rows["published"], "source"])]
 
 
 def footnote(fig: Figure, notes: list[str], width: float) -> None:

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from fcb_toolkit import __version__
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.jsonl import write_atomic
+from fcb_toolkit.jsonl import read_text, write_atomic
 from fcb_toolkit.plots.draw import Drawn, style
 
 FORMATS = ("pdf", "png")
@@ -99,10 +99,44 @@ def provenance(drawn: Drawn, commit: str | None = None) -> dict[str, Any]:
         "function": f"fcb_toolkit.plots.{drawn.function}",
         "arguments": {key: _plain(value) for key, value in drawn.arguments.items()},
         "runs": list(drawn.runs),
+        "columns": {str(name): _kind(values) for name, values in drawn.rows.items()},
         "rows": len(drawn.rows),
         "toolkit": __version__,
         "commit": commit if commit is not None else _commit(),
     }
+
+
+def read_rows(path: str | Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The drawn rows that `save` wrote, with the types they had, and their provenance.
+
+    `path` is the base path, or the json's. Raises `DataError` for files that `save` did not write.
+    """
+    base = Path(path)
+    base = base.with_suffix("") if base.suffix in (".json", ".csv", ".pdf", ".png") else base
+    try:
+        about = json.loads(read_text(_beside(base, "json")))
+        kinds: dict[str, str] = about["columns"]
+        rows = pd.read_csv(_beside(base, "csv"), dtype=str, keep_default_na=False)
+        for name, kind in kinds.items():
+            rows[name] = _typed(rows[name], kind)
+    except (ValueError, KeyError, TypeError, FileNotFoundError) as error:
+        raise DataError(f"{base}: not a figure that fcb.plots.save wrote: {error}") from None
+    return rows, about
+
+
+def _kind(values: Any) -> str:
+    kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    return kinds.get(getattr(values.dtype, "kind", "O"), "text")
+
+
+def _typed(values: pd.Series[Any], kind: str) -> pd.Series[Any]:
+    if kind == "bool":
+        return values == "True"
+    if kind in ("int", "float"):
+        # float() reads back exactly what repr wrote, which pandas' fast reader does not.
+        numbers = [float(value) if value else float("nan") for value in values]
+        return pd.Series(numbers, index=values.index).astype("int64" if kind == "int" else "float64")
+    return values
 
 
 def _plain(value: Any) -> Any:
