@@ -5,6 +5,7 @@ explorer = Explorer([run]); explorer.press("next_failure"); explorer.state.selec
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +58,9 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         )
         self.add_class("fcb-explorer")
         self.apply(lambda state: state)
+        # The search needs every text folded once, which the first view does not wait for.
+        self._folding = threading.Thread(target=self.table.haystack, args=(0,), daemon=True)
+        self._folding.start()
 
     def _build(self, model: Model | None) -> None:
         self.summary = html_box("fcb-summary")
@@ -115,6 +119,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         return any(getattr(before, part) != getattr(self.state, part) for part in parts)
 
     def _listing(self) -> Listing:
+        if self.state.search:
+            self._folding.join()
         return listing(self.table, self.state, self.notes[self.state.view.run])
 
     def press(self, command: str) -> None:
@@ -199,6 +205,11 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             corrected, changed = corrected_rate(self.table, view, self.notes[place])
             rows.append((run, rate(self.table, view), corrected, changed))
         set_html(self.summary, draw_summary(rows, self.state.view.metric))
+
+    def __repr__(self) -> str:
+        """What stands for the widget where none can be drawn: a printed notebook."""
+        names = ", ".join(run.name for run in self.table.runs)
+        return f"Explorer({names}: {len(self.shown.rows)} of {len(self.table)} items)"
 
     def export(self, path: str | Path, *, failures_only: bool = True) -> Path:
         """Writes the listed items as one HTML file that needs no Python; see `fcb_toolkit.widgets.export`."""

@@ -43,6 +43,9 @@ class RunPanel(widgets.VBox):  # type: ignore[misc]
         )
         self.add_class("fcb-explorer")
 
+    def __repr__(self) -> str:
+        return f"RunPanel({self.job.describe() if self.job else 'not started'})"
+
     def _build(self) -> None:
         names = [*([self._given.name] if self._given is not None else []), *NAMED]
         self.benchmark = widgets.Dropdown(

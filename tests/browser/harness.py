@@ -49,17 +49,17 @@ def make_home(folder: Path) -> Path:
 
 
 @contextmanager
-def running_lab(home: Path, root: Path) -> Iterator["Lab"]:
-    """JupyterLab on a free port with its own configuration, kernels and folder; stopped at the end."""
+def running_lab(home: Path, root: Path, app: str = "jupyterlab") -> Iterator["Lab"]:
+    """JupyterLab (or `notebook`) on a free port with configuration, kernels and folder of its own; stopped
+    at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     token = uuid.uuid4().hex
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser"),
+        *(sys.executable, "-m", app, "--no-browser", "--allow-root", "--expose-app-in-browser"),
         *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"),
-        *(f"--IdentityProvider.token={token}", "--LabApp.news_url=None"),
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        f"--IdentityProvider.token={token}",
     ]
     server = subprocess.Popen(
         command, env=_environment(home), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
@@ -69,7 +69,7 @@ def running_lab(home: Path, root: Path) -> Iterator["Lab"]:
     try:
         _await_start(server, log)
         drain.start()
-        yield Lab(f"http://127.0.0.1:{port}", token, root)
+        yield Lab(f"http://127.0.0.1:{port}", token, root, "doc/tree" if app == "jupyterlab" else "notebooks")
     finally:
         server.terminate()
         server.wait(30)
@@ -118,8 +118,8 @@ def running_chromium(home: Path) -> Iterator[object]:
 
 
 class Lab:
-    def __init__(self, url: str, token: str, root: Path) -> None:
-        self.url, self.token, self.root = url, token, root
+    def __init__(self, url: str, token: str, root: Path, opens: str) -> None:
+        self.url, self.token, self.root, self.opens = url, token, root, opens
 
     def write(self, name: str, cells: list[str]) -> str:
         """A notebook in the server's folder; the address that opens it alone."""
@@ -140,7 +140,7 @@ class Lab:
             ],
         }
         (self.root / name).write_text(json.dumps(notebook), "utf-8")
-        return f"{self.url}/doc/tree/{name}?token={self.token}"
+        return f"{self.url}/{self.opens}/{name}?token={self.token}"
 
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"

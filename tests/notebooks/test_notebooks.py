@@ -12,6 +12,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 HEADLINES = {
     "1_load_and_run": r"Run\('embedded': 4 replies to 4 cases",
     "2_first_look": r"replies to 181 cases, verdicts: .*call_match",
+    "3_explore_failures": r"Explorer\(embedded-free: 181 of 181 items\)",
 }
 """What must stand somewhere in the outputs (a regular expression)."""
 

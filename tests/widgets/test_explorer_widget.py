@@ -35,6 +35,7 @@ def test_it_is_a_widget_that_shows_the_first_page(run):
     assert len(titles(explorer)) == 20
     assert titles(explorer)[2] == "✗  wrong_value  대구 날씨 (0)"
     assert "toy/서울-0/exact" in explorer.item.head.value
+    assert repr(explorer) == "Explorer(model-a: 50 of 50 items)"
     assert "40.0%" in explorer.summary.value and "20 of 50" in explorer.summary.value
 
 
