@@ -218,6 +218,12 @@ def _with_alternatives(call: GoldCall, values: Mapping[str, Any]) -> GoldCall:
     return GoldCall(call.name, arguments)
 
 
+def is_sentence(value: str) -> bool:
+    """Whether an alternative is a rule in words ("Only YYYY-MM-DD format is allowed."), not a value."""
+    rules = (_ONLY_TRUTH, _ONLY_FORMAT, _KEYWORDS)
+    return any(rule.fullmatch(value.strip()) for rule in rules)
+
+
 def _alternative(argument: GoldArgument, value: Any) -> GoldArgument:
     if isinstance(value, str):
         sentence = value.strip()
