@@ -174,9 +174,12 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
         if frame.header and not format.reads_headers:
             reading.repair("header_token")
         reading.scan.ended = frame.ended
-        format.read(reading)
-        if not reading.calls and not reading.errors:
-            _read_otherwise(reading, format)
+        begins_bare = reading.scan.text.lstrip()[:1] in ("{", "[")
+        # JSON inside another format's marks is that format's call, not a bare one beside stray marks.
+        if not format.bare or begins_bare or not _read_foreign(reading, format):
+            format.read(reading)
+            if not reading.calls and not reading.errors:
+                _read_otherwise(reading, format)
     except TooComplex:
         reading = Reading(body[parts.start :], offered, prompt)
         reading.error("too_complex", "the reply has too many openings that lead nowhere", 0, reading.scan.end)
@@ -186,23 +189,30 @@ def _parse_text(text: str, format: Format, offered: Offered, strict: bool, promp
 
 
 def _read_otherwise(reading: Reading, format: Format) -> None:
-    """A reply without a call in its own format: a call of an offered tool that is nothing but JSON, or that
-    stands at the end in the marks of another format."""
-    text = reading.scan.text
+    """A reply without a call in its own format: nothing but JSON, or another format's marks."""
     if not format.bare:
-        unopened = "</tool_call>" in text  # the closing tag alone shows that the JSON before it is a call
+        unopened = (
+            "</tool_call>" in reading.scan.text
+        )  # the closing tag alone makes the JSON before it a call
         if _take_over(reading, lambda again: read_bare(again, 0, replace(_UNMARKED, whole=not unopened))):
             reading.repair("unmarked")
             return
-    if format.name.startswith("dpab") or format.name == "openai":
-        return
-    for name in matching_formats(text)[:3]:
+    _read_foreign(reading, format)
+
+
+def _read_foreign(reading: Reading, format: Format) -> bool:
+    """Calls of offered tools in the marks of another format, at the end of the reply."""
+    if format.name in _ONLY_THEIR_OWN:
+        return False
+    for name in matching_formats(reading.scan.text)[:3]:
         other = FORMATS[name]
         if name != format.name and not other.reads_headers and _take_over(reading, other.read):
             reading.repair("foreign_form")
-            return
+            return True
+    return False
 
 
+_ONLY_THEIR_OWN = frozenset({"dpab_pythonic", "dpab_json", "openai"})
 _UNMARKED = Bare(list_too=True, fence=True)
 
 

@@ -92,9 +92,9 @@ def _read_call(reading: Reading, begin: int, start: int, name: str) -> int:
     scan = reading.scan
     pos = scan.skip(start)
     try:
-        if pos >= scan.end:
+        if pos >= scan.end and not scan.ended:
             raise Unreadable("truncated", f"no arguments follow the header of {name!r}", pos)
-        if any(scan.at(end, pos) for end in ENDS):
+        if pos >= scan.end or any(scan.at(end, pos) for end in ENDS):
             reading.repair("missing_arguments")
             reading.call(name, {}, "")
             return _after(reading, pos)

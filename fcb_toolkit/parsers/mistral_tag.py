@@ -31,7 +31,7 @@ def read_mistral(reading: Reading, native: str) -> None:
     while (opened := scan.find(MARK, pos)) >= 0:
         reading.text(pos, opened)
         pos = _read_one(reading, opened, native)
-        while native != "list" and (again := _follows(reading, pos)) is not None:
+        while native != "list" and (again := _follows(reading, pos, native)) is not None:
             pos = again
     if reading.calls and scan.skip(pos) < scan.end:
         reading.repair("stray_text")
@@ -80,7 +80,7 @@ def _named(reading: Reading, head: re.Match[str], native: str) -> int:
     return value.end
 
 
-def _follows(reading: Reading, pos: int) -> int | None:
+def _follows(reading: Reading, pos: int, native: str) -> int | None:
     """Another call of an offered tool right after this one, without a mark of its own."""
     head = reading.scan.match(_HEAD, pos)
     if (
@@ -90,7 +90,7 @@ def _follows(reading: Reading, pos: int) -> int | None:
     ):
         return None
     try:
-        stop = _named(reading, head, "bare")
+        stop = _named(reading, head, native)
     except Unreadable:
         return None
     reading.repair("missing_open")
