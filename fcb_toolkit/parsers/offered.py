@@ -83,7 +83,7 @@ def kinds(schema: Any, root: Mapping[str, Any]) -> frozenset[str]:
 
 def _own_kinds(schema: Mapping[str, Any]) -> set[str]:
     named = schema.get("type")
-    names = [str(kind).lower() for kind in (named if isinstance(named, list) else [named])]
+    names = [str(kind).lower() for kind in (named if isinstance(named, list) else [named]) if kind]
     found = {_ALIASES.get(kind, kind) for kind in names} & _KINDS
     if schema.get("nullable") is True:
         found.add("null")
