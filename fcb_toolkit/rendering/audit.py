@@ -15,12 +15,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fcb_toolkit.rendering.checks import Finding, Looks, find_all, look
+from fcb_toolkit.rendering.checks import Finding, find_all
 from fcb_toolkit.rendering.choice import choose_format
 from fcb_toolkit.rendering.formats import FormatChoice
+from fcb_toolkit.rendering.looks import Looks, look
 from fcb_toolkit.rendering.material import BESIDE, RICH, SYSTEM, TOOLS, USER, call_message, result_message
 from fcb_toolkit.rendering.messages import ConversationError
-from fcb_toolkit.rendering.probe import Profile, probe
+from fcb_toolkit.rendering.probe import probe
+from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.prompts import candidates, render
 from fcb_toolkit.rendering.template import Template, load_template
 

@@ -1,7 +1,6 @@
-"""The checks of `audit_template`: facts and findings about one template, each read off rendered text.
+"""The checks of `audit_template`: what plain OpenAI messages would have met in one template.
 
-looks = look(profile)               # the facts
-findings = find_all(profile, looks) # what plain OpenAI messages meet
+findings = find_all(profile, look(profile))
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fcb_toolkit.rendering.looks import ANSWER, REASONING, Eyes, Looks, pair_message
 from fcb_toolkit.rendering.losses import printed_twice, shows_result
 from fcb_toolkit.rendering.material import (
-    BESIDE,
     LADDER,
     NAME,
     QUESTION,
-    RESULT,
     RESULT_JSON,
     RICH,
     SIMPLE,
@@ -26,18 +24,11 @@ from fcb_toolkit.rendering.material import (
     call_faults,
     call_message,
     result_message,
-    shows_leaf,
 )
-from fcb_toolkit.rendering.messages import Conversation
-from fcb_toolkit.rendering.probe import Profile
-from fcb_toolkit.rendering.shapes import Shape, Texts, apply
+from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.template import TemplateFailure
 from fcb_toolkit.rendering.tool_losses import tool_losses
 from fcb_toolkit.rendering.turns import added
-
-REASONING = re.compile(r"</?(?:think|thought|thinking|reasoning|seed:think)>|<\|think\|>|\[THINK\]")
-ANSWER = "더 궁금한 것이 있으신가요?"
-PAIR = ({"city": "부산광역시"}, {"city": "제주시"})
 
 
 @dataclass(frozen=True)
@@ -48,97 +39,16 @@ class Finding:
     message: str
 
 
-@dataclass(frozen=True)
-class Looks:
-    """The facts, with the texts that they were read off."""
-
-    shows_tools: bool
-    shows_calls: bool
-    shows_results: bool
-    parallel: bool
-    beside: bool
-    escapes: bool
-    prefills: bool
-    plain: str
-    """System text and question, with a generation prompt."""
-
-
-def look(profile: Profile) -> Looks:
-    """Renders the probes and reads the facts off them."""
-    eyes = _Eyes(profile)
-    system = {"role": "system", "content": SYSTEM}
-    plain = eyes.best([system, USER], generation=True) or eyes.best([USER], generation=True) or ""
-    parallel = _pair_message()
-    both = eyes.best([USER, parallel]) or eyes.best([USER, parallel, *_pair_results()])
-    beside = eyes.best([USER, call_message(SIMPLE, BESIDE)]) or eyes.best(
-        [USER, call_message(SIMPLE, BESIDE), result_message()]
-    )
-    shows_calls = profile.calls.some
-    texts = [plain, both or "", beside or "", profile.tool_words, profile.calls.text]
-    return Looks(
-        shows_tools=profile.names_tools and profile.shape.tools == "tools",
-        shows_calls=shows_calls,
-        shows_results=profile.shape.results != "user" and profile.shape.result_role == "tool",
-        parallel=shows_calls and both is not None and all(shows_leaf(both, a["city"]) for a in PAIR),
-        beside=shows_calls and beside is not None and BESIDE in beside and shows_leaf(beside, SIMPLE["city"]),
-        escapes=any(re.search(r"\\u[0-9a-fA-F]{4}", text) for text in texts),
-        prefills=bool(REASONING.search(profile.generation_prompt)),
-        plain=plain,
-    )
-
-
 def find_all(profile: Profile, looks: Looks) -> tuple[Finding, ...]:
     """All findings, in the order of a conversation: tools, calls, results, turns, generation prompt."""
-    eyes = _Eyes(profile)
+    eyes = Eyes(profile)
     found: list[Finding] = []
     for check in CHECKS:
         found += [Finding(code, message) for code, message in check(profile, looks, eyes)]
     return tuple(dict.fromkeys(found))
 
 
-class _Eyes:
-    """Renders for the checks: in the best shape, or raw as an OpenAI client sends it."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-
-    def best(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        tools: Sequence[Any] = (),
-        shape: Shape | None = None,
-        generation: bool = False,
-    ) -> str | None:
-        """In the shape that suits the template; None where it refuses."""
-        conversation = Conversation(tuple(dict(m) for m in messages), tuple(tools))
-        try:
-            return self.profile.put(
-                shape or self.profile.shape, conversation, Texts(), add_generation_prompt=generation
-            )[0]
-        except TemplateFailure:
-            return None
-
-    def raw(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Any] | None = None,
-        *,
-        generation: bool = False,
-    ) -> str:
-        """Exactly these messages; raises `TemplateFailure`."""
-        empty = self.profile.empty_tools if tools is None else list(tools)
-        return self.profile.template.render(
-            messages, empty, add_generation_prompt=generation, variables=self.profile.variables
-        )
-
-    def shaped(self, *messages: Mapping[str, Any], shape: Shape | None = None) -> list[dict[str, Any]]:
-        """These messages in the best shape, as the template gets them."""
-        conversation = Conversation(tuple(dict(m) for m in messages), ())
-        return apply(shape or self.profile.shape, conversation, Texts()).messages
-
-
-Check = Callable[[Profile, Looks, _Eyes], Iterator[tuple[str, str]]]
+Check = Callable[[Profile, Looks, Eyes], Iterator[tuple[str, str]]]
 
 _TOOL_FAULTS = {
     "dropped": "tools= changes nothing in the prompt: the tools are silently dropped",
@@ -158,7 +68,7 @@ _TOOL_FAULTS = {
 }
 
 
-def _tools(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _tools(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     for fault in profile.tool_faults:
         yield f"tools_{fault}", _TOOL_FAULTS[fault]
     place = profile.shape.tools
@@ -168,7 +78,7 @@ def _tools(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, s
         yield "tools_repr", "the tools are printed as Python, not as JSON"
 
 
-def _hard_descriptions(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _hard_descriptions(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     """Quotes and line breaks in a description."""
     if not profile.shows_tools:
         return
@@ -185,7 +95,7 @@ def _hard_descriptions(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[
         yield "tools_json_unescaped", "a quote or line break in a description breaks the tools' JSON"
 
 
-def _empty_tools(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _empty_tools(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     texts: list[str | None] = []
     empties: tuple[Any, ...] = (None, [])
     for empty in empties:
@@ -206,7 +116,7 @@ def _empty_tools(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[
         yield "tools_twice", "two equal user turns print the tools twice"
 
 
-def _calls(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _calls(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     if not looks.shows_calls:
         yield "calls_dropped", "calls in the history do not reach the prompt, or not with their arguments"
         return
@@ -234,7 +144,7 @@ _STRING_FAULTS = {
 }
 
 
-def _string_faults(eyes: _Eyes, arguments: Mapping[str, Any]) -> Iterator[str]:
+def _string_faults(eyes: Eyes, arguments: Mapping[str, Any]) -> Iterator[str]:
     """What goes wrong with a string where objects are right, and the other way round."""
     shape = eyes.profile.shape
     as_string = eyes.best([USER, call_message(arguments)], shape=replace(shape, arguments="string"))
@@ -251,7 +161,7 @@ def _string_faults(eyes: _Eyes, arguments: Mapping[str, Any]) -> Iterator[str]:
         yield "calls_object_repr"
 
 
-def _content(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _content(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     """Content null, content absent, and content "" of a turn that only calls, alone and answered."""
     words = {"empty": 'content ""', "null": "content null", "absent": "no content key"}
     for content, said in words.items():
@@ -266,7 +176,7 @@ def _content(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str,
             yield f"content_{content}_printed", f"a call with {said} prints the word None"
 
 
-def _empty_calls(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _empty_calls(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     """`tool_calls: null` and `[]` on an ordinary turn, as `model_dump()` of a client gives them."""
     values: tuple[tuple[Any, str], ...] = ((None, "null"), ([], "[]"))
     for value, word in values:
@@ -284,11 +194,11 @@ def _empty_calls(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[
             yield f"tool_calls_{code}_loses_text", f"tool_calls: {word} on an ordinary turn loses its text"
 
 
-def _parallel(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _parallel(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     if not looks.shows_calls:
         return
     if not looks.parallel:
-        refused = eyes.best([USER, _pair_message()]) is None
+        refused = eyes.best([USER, pair_message()]) is None
         how = "make the template raise" if refused else "do not all reach the prompt"
         yield "parallel_refused" if refused else "parallel_lost", f"two calls in one turn {how}"
     if not looks.beside:
@@ -297,7 +207,7 @@ def _parallel(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str
         yield "ids_nine", "call ids must be nine letters and digits"
 
 
-def _results(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _results(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     said = {
         "refused": "the role tool makes the template raise",
         "dropped": "the role tool is silently dropped",
@@ -313,7 +223,7 @@ def _results(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str,
             yield "results_mangled", "a tool result that is a JSON object comes out mangled"
 
 
-def _turns(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _turns(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     if not profile.system:
         yield "system_refused", "a system message makes the template raise, or is dropped"
     system = {"role": "system", "content": SYSTEM}
@@ -337,7 +247,7 @@ def _turns(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, s
         yield "two_users_refused", "two user turns in a row make the template raise"
 
 
-def _generation(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _generation(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     header = profile.generation_prompt
     if not header:
         where = "it always ends with one" if profile.starts_answers else "none is added"
@@ -359,7 +269,7 @@ def _generation(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[s
         yield "bos_twice", "the template prints the BOS token twice"
 
 
-def _escapes(profile: Profile, looks: Looks, eyes: _Eyes) -> Iterator[tuple[str, str]]:
+def _escapes(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
     if looks.escapes:
         yield "korean_escaped", "Hangul comes out as \\u escapes"
     for name in profile.template.missing_filters:
@@ -387,15 +297,3 @@ CHECKS: tuple[Check, ...] = (
 
 def _probe_tools(profile: Profile) -> Sequence[Any]:
     return profile.tools
-
-
-def _pair_message() -> dict[str, Any]:
-    first, second = (
-        call_message(arguments, identity=f"call-obs-{i}")["tool_calls"][0]
-        for i, arguments in enumerate(PAIR, 31)
-    )
-    return {"role": "assistant", "content": "", "tool_calls": [first, second]}
-
-
-def _pair_results() -> list[dict[str, Any]]:
-    return [result_message(RESULT, f"call-obs-{i}") for i in (31, 32)]

@@ -12,7 +12,7 @@ from fcb_toolkit.rendering.losses import shows_call
 from fcb_toolkit.rendering.material import USER, result_message
 from fcb_toolkit.rendering.messages import Conversation
 from fcb_toolkit.rendering.plans import Plan
-from fcb_toolkit.rendering.probe import Profile
+from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.shapes import Shape, Texts
 from fcb_toolkit.rendering.template import TemplateFailure
 from fcb_toolkit.rendering.turns import Cutter

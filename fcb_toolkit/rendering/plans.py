@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 from fcb_toolkit.rendering import formats
 from fcb_toolkit.rendering.messages import Conversation
-from fcb_toolkit.rendering.probe import Profile
+from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.shapes import PROMPT_MODE, Shape
 
 
@@ -98,7 +98,7 @@ def _tool_variants(shape: Shape, conversation: Conversation) -> Iterator[tuple[S
 def _tools_as_text(profile: Profile) -> Iterator[Plan]:
     """Tools in the system text, calls and results through the template."""
     shape = replace(profile.shape, tools="text", escapes="none", schemas="given")
-    fault = ", ".join(profile.tool_faults) or "not for this conversation"
+    fault = ", ".join(profile.tool_faults) or "as they are"
     said = f"tools are written into the system text: the template does not show them ({fault})"
     if profile.calls.exact and profile.calls.strict and profile.later_calls:
         yield Plan(shape, "prompt", profile.format.format, "native", (said,))

@@ -2,55 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fcb_toolkit.errors import UnknownName
 from fcb_toolkit.records import Rendered
-from fcb_toolkit.rendering import formats, prompt_mode
-from fcb_toolkit.rendering.history import call_losses, call_turn
-from fcb_toolkit.rendering.losses import conversation_losses, printed_twice
+from fcb_toolkit.rendering import prompt_mode
+from fcb_toolkit.rendering.attempts import Attempt, Options, Work, thinking
 from fcb_toolkit.rendering.messages import Conversation, ConversationError, prepare
-from fcb_toolkit.rendering.plans import (
-    Plan,
-    fixes,
-    native_plans,
-    prompt_plan,
-    why_not_native,
-)
-from fcb_toolkit.rendering.probe import Profile, probe
-from fcb_toolkit.rendering.shapes import FIXES, Given, Shape, Texts
+from fcb_toolkit.rendering.plans import native_plans, prompt_plan, why_not_native
+from fcb_toolkit.rendering.probe import probe
+from fcb_toolkit.rendering.profile import Profile
+from fcb_toolkit.rendering.reordered import FIXES
 from fcb_toolkit.rendering.template import Template, TemplateFailure, load_template
-from fcb_toolkit.rendering.tool_losses import tool_losses
-from fcb_toolkit.rendering.turns import added
 
 MODES = ("auto", "native", "prompt")
-THINKING = ("enable_thinking", "thinking", "force_reasoning")
-"""Variables by which templates switch reasoning on; `skip_reasoning` is its opposite."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to render."""
-
-    mode: str = "auto"
-    language: str = "ko"
-    enable_thinking: bool | None = None
-    add_generation_prompt: bool = True
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One rendering of a conversation, and what it lost."""
-
-    prompt: str
-    given: Given
-    plan: Plan
-    shape: Shape
-    lost: tuple[str, ...]
-    details: tuple[Mapping[str, Any], ...] = ()
 
 
 def render(
@@ -94,7 +61,7 @@ def _choose(template: Template, conversation: Conversation, options: Options) ->
     if options.mode != "prompt":
         for profile in tried:
             for plan in native_plans(profile, conversation, options.mode):
-                attempt = _try(profile, plan, conversation, options, refusals)
+                attempt = Work(profile, plan, conversation, options).best(refusals)
                 if attempt is not None and not attempt.lost:
                     return profile, attempt
                 found += [(profile, attempt)] if attempt is not None else []
@@ -103,7 +70,7 @@ def _choose(template: Template, conversation: Conversation, options: Options) ->
         why = why_not_native(tried[0], lost) if conversation.tools and options.mode == "auto" else ""
         for profile in candidates(template, False):
             plan = replace(prompt_plan(profile), why=(why,) if why else ())
-            attempt = _try(profile, plan, conversation, options, refusals)
+            attempt = Work(profile, plan, conversation, options).best(refusals)
             if attempt is not None and not attempt.lost:
                 return profile, attempt
             found += [(profile, attempt)] if attempt is not None else []
@@ -128,107 +95,6 @@ def candidates(template: Template, tools: bool) -> list[Profile]:
         return profiles
     rank = [(not (p.shows_tools and p.format.format) if tools else False, i) for i, p in enumerate(profiles)]
     return [profiles[i] for _, i in sorted(rank)]
-
-
-def _try(
-    profile: Profile, plan: Plan, conversation: Conversation, options: Options, refusals: list[str]
-) -> Attempt | None:
-    best: Attempt | None = None
-    for shape in fixes(plan, conversation):
-        try:
-            attempt = _attempt(profile, plan, shape, conversation, options)
-        except TemplateFailure as failure:
-            refusals.append(str(failure))
-            continue
-        if not attempt.lost:
-            return attempt
-        if best is None or len(attempt.lost) < len(best.lost):
-            best = attempt
-    return best
-
-
-def _attempt(
-    profile: Profile, plan: Plan, shape: Shape, conversation: Conversation, options: Options
-) -> Attempt:
-    texts = _texts(profile, plan, conversation, options)
-    prompt, given = _put(profile, shape, conversation, texts, options)
-    lost = [*call_losses(profile, plan, shape, conversation), *conversation_losses(prompt, conversation)]
-    details: list[Mapping[str, Any]] = []
-    if conversation.tools and shape.tools != "text":
-        fatal, details = _tool_faults(profile, shape, conversation, texts, options, prompt, given)
-        lost += fatal
-    if details and not lost:
-        more = prompt_mode.details_text(details, options.language)
-        texts = replace(texts, system="\n\n".join(part for part in (texts.system, more) if part))
-        prompt, given = _put(profile, shape, conversation, texts, options)
-        lost += conversation_losses(prompt, conversation)
-        lost += [] if more in prompt else ["the further details on the tools"]
-    elif texts.system and texts.system not in prompt:
-        lost.append("the text about the tools")
-    return Attempt(prompt, given, plan, shape, tuple(lost), tuple(details))
-
-
-def _put(
-    profile: Profile, shape: Shape, conversation: Conversation, texts: Texts, options: Options
-) -> tuple[str, Given]:
-    switched = replace(profile, variables={**profile.variables, **thinking(profile.template, options)})
-    return switched.put(shape, conversation, texts, add_generation_prompt=options.add_generation_prompt)
-
-
-def thinking(template: Template, options: Options) -> dict[str, bool]:
-    """The variables of the template that switch reasoning, set as asked."""
-    if options.enable_thinking is None:
-        return {}
-    variables = {name: options.enable_thinking for name in THINKING if name in template.variables}
-    if "skip_reasoning" in template.variables:
-        variables["skip_reasoning"] = not options.enable_thinking
-    return variables
-
-
-def _texts(profile: Profile, plan: Plan, conversation: Conversation, options: Options) -> Texts:
-    """What goes into the system message beside the conversation's own text."""
-    language = options.language
-    parts = []
-    if conversation.tools and plan.shape.tools == "text":
-        parts.append(prompt_mode.tools_text(conversation.tools, language))
-    if conversation.tools and plan.asks == "plain":
-        parts.append(prompt_mode.reply_text(language))
-    if conversation.tools and plan.asks == "native":
-        parts.append(prompt_mode.native_text(_example(profile, plan.shape), language))
-    writer = formats.WRITERS.get(plan.format, prompt_mode.calls_text)
-    return Texts("\n\n".join(parts), language, writer)
-
-
-def _example(profile: Profile, shape: Shape) -> str:
-    """A call in the template's own form."""
-    call = {"type": "function", "function": {"name": "tool_name", "arguments": {"parameter": "value"}}}
-    return call_turn(profile, shape, json.dumps([{**call, "id": "call00001"}]), False).strip()
-
-
-def _tool_faults(
-    profile: Profile,
-    shape: Shape,
-    conversation: Conversation,
-    texts: Texts,
-    options: Options,
-    prompt: str,
-    given: Given,
-) -> tuple[list[str], list[Mapping[str, Any]]]:
-    """(what of the tools is lost for good, the tools of which details are missing)."""
-    tools = conversation.tools
-    dumped = [json.dumps(tool["function"], ensure_ascii=False) for tool in tools]
-    if all(prompt.count(text) == 1 for text in dumped):
-        return [], []
-    try:
-        without, _ = _put(profile, shape, replace(conversation, tools=()), texts, options)
-    except TemplateFailure:
-        without = None
-    region = added(without, prompt)
-    losses = tool_losses(region, tools)
-    fatal = [f"{', '.join(loss.fatal)} of the tool {loss.name!r}" for loss in losses if loss.fatal]
-    if printed_twice(prompt, given.tools or ()):
-        fatal.append("the tools are printed twice")
-    return fatal, [tool for tool, loss in zip(tools, losses, strict=True) if loss.missing]
 
 
 def _rendered(profile: Profile, attempt: Attempt, conversation: Conversation, options: Options) -> Rendered:

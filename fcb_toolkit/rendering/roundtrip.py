@@ -24,7 +24,7 @@ from fcb_toolkit.rendering import formats
 from fcb_toolkit.rendering.history import call_turn
 from fcb_toolkit.rendering.material import USER, result_message
 from fcb_toolkit.rendering.messages import ConversationError
-from fcb_toolkit.rendering.probe import Profile
+from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.prompts import candidates, render
 from fcb_toolkit.rendering.template import Template, TemplateFailure, load_template
 

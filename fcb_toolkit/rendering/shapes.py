@@ -12,14 +12,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from fcb_toolkit.rendering import prompt_mode
 from fcb_toolkit.rendering.messages import Conversation
+from fcb_toolkit.rendering.reordered import Messages, fixed_turns, in_call_order, split_calls, text_apart
 from fcb_toolkit.rendering.tool_shapes import shape_tools
-
-Messages = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,6 @@ class Shape:
 
 
 _DEFAULT = {"result_role": "tool", "system": "system", "schemas": "given", "escapes": "none"}
-FIXES = {
-    "split": "parallel calls are shown one after the other, each with its own result",
-    "join": "neighbouring turns of one role are joined by a blank line",
-    "between": "an empty assistant turn stands between a tool result and the user's next turn",
-    "distinct": "equal user turns are told apart by a key that is not shown",
-    "system": "an empty system message was added, without which the tools are not shown",
-    "beside": "the text beside a call is a turn of its own before the call",
-    "move_system": "the system text stands before the first user turn's text",
-    "nine": "call ids are mapped to nine letters and digits",
-}
-"""Changes to a conversation that a template may need, in the words of a note."""
-
 PROMPT_MODE = Shape(tools="text", calls="content", results="user")
 
 
@@ -106,11 +93,11 @@ def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
     if "split" in shape.fixes:
         messages = split_calls(messages)
     if "beside" in shape.fixes:
-        messages = _text_apart(messages)
+        messages = text_apart(messages)
     if shape.results == "user":
         messages = _results_as_user(messages, texts.language)
     messages = _place_system(messages, texts.system, shape.system, shape.fixes)
-    messages = _fix_turns(messages, shape.fixes)
+    messages = fixed_turns(messages, shape.fixes)
     messages = [_shaped(message, shape, texts) for message in messages]
     tools = shape_tools(conversation.tools, flat=shape.schemas == "flat", escapes=shape.escapes)
     return _with_tools(messages, tools, shape, texts)
@@ -128,52 +115,6 @@ def _with_tools(messages: Messages, tools: list[dict[str, Any]], shape: Shape, t
         return Given([{**messages[0], "tools": text}, *messages[1:]], texts.empty_tools)
     value = json.dumps(tools, ensure_ascii=False) if shape.variables == "text" else tools
     return Given(messages, texts.empty_tools, {shape.tools: value})
-
-
-def split_calls(messages: Messages) -> Messages:
-    """One call and its own result a turn; the text beside the calls stays with the first."""
-    out: Messages = []
-    index = 0
-    while index < len(messages):
-        message = messages[index]
-        calls = message.get("tool_calls", [])
-        index += 1
-        if len(calls) < 2:
-            out.append(message)
-            continue
-        results: Messages = []
-        while index < len(messages) and messages[index]["role"] == "tool":
-            results.append(messages[index])
-            index += 1
-        for i, call in enumerate(calls):
-            out.append({**message, "content": message["content"] if i == 0 else "", "tool_calls": [call]})
-            own = next((r for r in results if r["tool_call_id"] == call["id"]), None)
-            if own is not None:
-                results.remove(own)
-                out.append(own)
-        out.extend(results)
-    return out
-
-
-def in_call_order(messages: Messages) -> Messages:
-    """Tool results in the order of the calls that they answer."""
-    out: Messages = []
-    order: list[str] = []
-    for message in messages:
-        if message["role"] == "tool" and out and out[-1]["role"] == "tool":
-            out.append(message)
-            start = len(out) - 1
-            while start and out[start - 1]["role"] == "tool":
-                start -= 1
-            out[start:] = sorted(
-                out[start:],
-                key=lambda m: order.index(m["tool_call_id"]) if m["tool_call_id"] in order else len(order),
-            )
-            continue
-        if message.get("tool_calls"):
-            order = [call["id"] for call in message["tool_calls"]]
-        out.append(message)
-    return out
 
 
 def _results_as_user(messages: Messages, language: str) -> Messages:
@@ -210,53 +151,6 @@ def _place_system(messages: Messages, extra: str, where: str, fixes: Sequence[st
         return [{"role": "user", "content": text}, *rest]
     joined = {**rest[index], "content": f"{text}\n\n{rest[index]['content']}"}
     return [*rest[:index], joined, *rest[index + 1 :]]
-
-
-def _text_apart(messages: Messages) -> Messages:
-    """The text beside a call becomes a turn of its own, before the call."""
-    out: Messages = []
-    for message in messages:
-        if message.get("tool_calls") and message["content"]:
-            out.append({"role": "assistant", "content": message["content"]})
-            message = {**message, "content": ""}
-        out.append(message)
-    return out
-
-
-def _fix_turns(messages: Messages, fixes: Sequence[str]) -> Messages:
-    if "join" in fixes:
-        messages = _joined(messages)
-    if "between" in fixes:
-        messages = _with_empty_turns(messages)
-    if "distinct" in fixes:
-        # A template that compares whole messages takes an earlier equal turn for the last one.
-        messages = [{**m, "turn": i} if m["role"] == "user" else m for i, m in enumerate(messages)]
-    return messages
-
-
-def _joined(messages: Messages) -> Messages:
-    """Neighbouring turns of one role (user; assistant without calls; system) become one."""
-    out: Messages = []
-    for message in messages:
-        last = out[-1] if out else None
-        plain = message["role"] != "tool" and "tool_calls" not in message
-        if last and plain and last["role"] == message["role"] and "tool_calls" not in last:
-            text = "\n\n".join(part for part in (last["content"], message["content"]) if part)
-            out[-1] = {**last, "content": text}
-        else:
-            out.append(message)
-    return out
-
-
-def _with_empty_turns(messages: Messages) -> Messages:
-    """An empty assistant turn between a tool result (or a call) and a user turn."""
-    out: Messages = []
-    for message in messages:
-        after_tool = out and (out[-1]["role"] == "tool" or "tool_calls" in out[-1])
-        if message["role"] == "user" and after_tool:
-            out.append({"role": "assistant", "content": ""})
-        out.append(message)
-    return out
 
 
 def _shaped(message: dict[str, Any], shape: Shape, texts: Texts) -> dict[str, Any]:
@@ -314,7 +208,3 @@ def decoded(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, (dict, list)) else text
-
-
-def with_fixes(shape: Shape, fixes: Sequence[str]) -> Shape:
-    return replace(shape, fixes=tuple(fixes))

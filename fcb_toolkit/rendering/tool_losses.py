@@ -31,6 +31,23 @@ TYPE_WORDS = {
 }
 
 
+RESERVED = frozenset(
+    {
+        "type",
+        "description",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "default",
+        "nullable",
+        "name",
+        "parameters",
+    }
+)
+"""Words of JSON Schema, whose presence in a prompt does not show a parameter of that name."""
+
+
 @dataclass(frozen=True)
 class ToolLoss:
     """What one tool lost. `json` is True where its declaration is a JSON object with its name."""
@@ -172,6 +189,34 @@ def _nullable(schema: Mapping[str, Any]) -> bool:
 def _has_word(text: str, word: str) -> bool:
     """The word stands in the text, not only as a part of a longer name."""
     return re.search(rf"(?<![A-Za-z0-9_]){re.escape(word)}(?![A-Za-z0-9_])", text) is not None
+
+
+def without_reserved(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """The tools without the parameters that are named like a word of JSON Schema; None if there are none."""
+    found = False
+    cut = []
+    for tool in tools:
+        function = tool["function"]
+        properties = function["parameters"]["properties"]
+        kept = {key: value for key, value in properties.items() if key not in RESERVED}
+        found = found or len(kept) < len(properties)
+        cut.append(
+            {**tool, "function": {**function, "parameters": {**function["parameters"], "properties": kept}}}
+        )
+    return cut if found else None
+
+
+def reserved_losses(region: str, cut_region: str, tools: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Parameters named like a word of JSON Schema that stand no more often in the text of the tools than in
+    that of `without_reserved(tools)`: a template may take them for part of the schema."""
+    names = dict.fromkeys(key for tool in tools for key in tool["function"]["parameters"]["properties"])
+    return tuple(
+        name for name in names if name in RESERVED and _count(region, name) <= _count(cut_region, name)
+    )
+
+
+def _count(text: str, word: str) -> int:
+    return len(re.findall(rf"(?<![A-Za-z0-9_]){re.escape(word)}(?![A-Za-z0-9_])", text))
 
 
 def shows_text(region: str, text: str) -> bool:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.rendering.messages import ConversationError, check_depth, prepare, prepare_tools
-from fcb_toolkit.rendering.shapes import Shape, in_call_order, shaped_id, split_calls
+from fcb_toolkit.rendering.reordered import in_call_order, split_calls
+from fcb_toolkit.rendering.shapes import Shape, shaped_id
 
 USER = {"role": "user", "content": "안녕"}
 

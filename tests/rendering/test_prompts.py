@@ -328,3 +328,59 @@ def test_a_template_that_refuses_everything_is_an_error_with_its_own_words() -> 
         ConversationError, match="refuses this conversation in every shape, last with: .*nein"
     ):
         render([user("안녕")], TOOLS, "{{ raise_exception('nein') }}")
+
+
+def object_of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, **more}
+
+
+HARD_SCHEMAS: dict[str, dict[str, Any]] = {
+    "nullable": object_of(
+        {"cpu": {"type": ["integer", "null"]}, "net": {"anyOf": [{"type": "string"}, {"type": "null"}]}}
+    ),
+    "reference": object_of(
+        {"scope": {"$ref": "#/$defs/S"}}, **{"$defs": {"S": object_of({"shops": {"type": "array"}})}}
+    ),
+    "cycle": object_of(
+        {"node": {"$ref": "#/$defs/N"}}, **{"$defs": {"N": object_of({"next": {"$ref": "#/$defs/N"}})}}
+    ),
+    "reserved names": object_of(
+        {
+            key: {"type": "string"}
+            for key in ("items", "keys", "get", "type", "description", "properties", "required")
+        }
+    ),
+    "odd names": object_of(
+        {"a-b": {"type": "string"}, "한글": {"type": "integer"}, "$x": {"type": "boolean"}}
+    ),
+    "enums": object_of({"a": {"enum": [1, 2]}, "b": {"enum": ["가", None, True]}, "c": {"const": "고정"}}),
+    "deep": object_of(
+        {"a": object_of({"b": {"type": "array", "items": object_of({"c": {"enum": ["깊은값"]}})}})}
+    ),
+    "defaults": object_of(
+        {"a": {"type": "string", "default": None}, "b": {"type": "integer", "default": 31}}
+    ),
+    "untyped": object_of({"a": {}, "b": {"description": "형 없음"}, "c": True}),
+    "unions": object_of({"a": {"oneOf": [{"type": "string"}, object_of({"zeta": {"type": "integer"}})]}}),
+}
+
+
+@pytest.mark.parametrize("kind", HARD_SCHEMAS)
+def test_hard_schemas_reach_the_prompt_through_any_template(texts: dict[str, str], kind: str) -> None:
+    schema = HARD_SCHEMAS[kind]
+    tool = {"name": "weigh", "description": '말 "x"\n`코드` </tools>', "parameters": schema}
+    words = [
+        *schema["properties"],
+        *re.findall(r"[가-힣]+|31|shops|next|zeta", json.dumps(schema, ensure_ascii=False)),
+    ]
+    for key, text in texts.items():
+        rendered = render(CONVERSATIONS["first question"], [tool], text)
+        assert [word for word in ["weigh", *words] if word not in rendered.prompt] == [], key
+        assert not [note for note in rendered.notes if note.startswith("not shown")], key
+
+
+def test_a_parameter_named_like_a_word_of_json_schema_is_not_mistaken_for_it(texts: dict[str, str]) -> None:
+    tool = {"name": "weigh", "parameters": HARD_SCHEMAS["reserved names"]}
+    rendered = render([user("재 줘")], [tool], texts["functiongemma-270m-it"])
+    assert "- properties (선택)" in rendered.prompt
+    assert "tools are written into the system text" in "".join(rendered.notes)
