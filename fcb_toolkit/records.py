@@ -131,8 +131,8 @@ class Rendered:
 
     `shape` names the message shape that was used, `mode` is `native` (the template's own `tools=`)
     or `prompt` (tools written into the system message), `notes` say what was done and why.
-    `format` is the parser that reads the reply. `messages` and `tools` are as given to the template
-    (a server gets these instead of the text).
+    `format` is the parser that reads the reply. `messages` are as given to the template, `tools` are
+    those offered (a server gets these two instead of the text).
     """
 
     prompt: str

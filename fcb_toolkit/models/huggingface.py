@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fcb_toolkit.errors import ModelError
 from fcb_toolkit.models import huggingface_plain, huggingface_prefix
 from fcb_toolkit.models.huggingface_batch import Prompt
+from fcb_toolkit.models.huggingface_constrain import Constraints
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 from fcb_toolkit.rendering import load_template, render
 
@@ -67,7 +68,7 @@ class HuggingFaceModel:
             language=self.options.language,
             enable_thinking=self.options.enable_thinking,
         )
-        return replace(rendered, format=self.options.format) if self.options.format else rendered
+        return replace(rendered, format=self.options.format or rendered.format, tools=tuple(tools))
 
     def generate(self, prompts: Sequence[Rendered], settings: Generation) -> Iterator[tuple[int, Reply]]:
         """Replies as they end. A prompt longer than the model takes gives a reply that ended in an error."""
@@ -92,6 +93,10 @@ class HuggingFaceModel:
         if self.engine_note and self.options.engine == "prefix":
             raise ModelError(f"{self.name}: engine='prefix' cannot serve it: {self.engine_note}; use 'plain'")
         return "plain" if self.engine_note else "prefix"
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self)
 
     @cached_property
     def engine_note(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -22,13 +22,32 @@ class Picker:
         self.owner = owner
         self.settings = settings
         self._generators: dict[tuple[int, int], torch.Generator] = {}
+        self._matchers: dict[tuple[int, int], Any | None] = {}
 
     def pick(self, logits: torch.Tensor, prompts: Sequence[Prompt]) -> list[int]:
         """`logits`: (rows, vocabulary), one row a prompt."""
+        if self.settings.constrain is None:
+            return self._choose(logits, prompts)
+        matchers = [self._matcher(prompt) for prompt in prompts]
+        chosen = self._choose(self.owner.constraints.mask(logits.float(), matchers), prompts)
+        for matcher, token in zip(matchers, chosen, strict=True):
+            if matcher is not None:
+                matcher.accept_token(token)
+        return chosen
+
+    def _choose(self, logits: torch.Tensor, prompts: Sequence[Prompt]) -> list[int]:
         if self.settings.temperature == 0:
             chosen: list[int] = logits.float().argmax(-1).tolist()
             return chosen
         return draw(logits, [self._generator(prompt) for prompt in prompts], self.settings)
+
+    def _matcher(self, prompt: Prompt) -> Any | None:
+        key = prompt.index, prompt.sample
+        if key not in self._matchers:
+            self._matchers[key] = self.owner.constraints.matcher(prompt.rendered)
+        matcher = self._matchers[key]
+        # The plain engine keeps asking for rows that have ended.
+        return None if matcher is None or matcher.is_terminated() else matcher
 
     def _generator(self, prompt: Prompt) -> torch.Generator:
         key = prompt.index, prompt.sample
