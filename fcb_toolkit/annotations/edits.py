@@ -110,7 +110,8 @@ class Annotations:
 
         def make(rows: tuple[Row, ...]) -> Row:
             self._read(rows)
-            return self._row(key, metric, values, self._before(key, metric, verdict, values), rows, None)
+            before = self._before(key, metric, verdict, values)
+            return self._signed(rows, key, metric=metric, values=values, before=before, undoes=None)
 
         return self._append(make)
 
@@ -124,7 +125,8 @@ class Annotations:
             return None
 
         def make(rows: tuple[Row, ...]) -> Row:
-            return self._row(target.key, target.metric, target.before, target.values, rows, target.id)
+            parts = {"metric": target.metric, "values": target.before, "before": target.values}
+            return self._signed(rows, target.key, **parts, undoes=target.id)
 
         self._append(make)
         return target
@@ -173,26 +175,16 @@ class Annotations:
             found |= {name: own[name] for name in VERDICT_FIELDS if name in values}
         return found
 
-    def _row(
-        self,
-        key: Key,
-        metric: str,
-        values: Mapping[str, str | None],
-        before: Mapping[str, str | None],
-        rows: tuple[Row, ...],
-        undoes: str | None,
-    ) -> Row:
+    def _signed(self, rows: tuple[Row, ...], key: Key, **parts: Any) -> Row:
+        """A whole row: what was done, by whom and when."""
         return {
             "id": uuid.uuid4().hex,
             "case_id": key[0],
             "sample": key[1],
-            "metric": metric,
-            "values": dict(values),
-            "before": dict(before),
+            **parts,
             "who": self.who,
             "when": _after(rows),
             "session": self._session,
-            "undoes": undoes,
         }
 
 

@@ -16,7 +16,7 @@ from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import FailureKind, Outcome, Verdict
 from fcb_toolkit.runs.record import Key
 from fcb_toolkit.widgets.markup import sendable
-from fcb_toolkit.widgets.parts import Guard, html_box, set_html, small_button, status
+from fcb_toolkit.widgets.parts import Guard, html_box, label_width, set_html, small_button, status
 
 AS_SCORED = "as the metric says"
 NO_KIND = "no kind chosen"
@@ -66,8 +66,7 @@ class AnnotateForm:
         self.note = widgets.Textarea(description="note", continuous_update=False, rows=2, layout=wide)
         self.tag = widgets.Combobox(description="tag", continuous_update=False, layout=wide)
         self.status = html_box()
-        for control in (self.outcome, self.failure, self.note, self.tag):
-            control.style.description_width = "7em"
+        label_width((self.outcome, self.failure, self.note, self.tag))
 
     def _listen(self) -> None:
         self.wrong.on_click(lambda button: self._flip())

@@ -115,13 +115,16 @@ def _message(message: Message, limit: int | None) -> Html:
     content = message.get("content")
     if content is not None and content != "":
         parts.append(pre(content if isinstance(content, str) else jsonl.dumps(content), limit=limit))
-    for call in message.get("tool_calls") or ():
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, (list, tuple)) else ():
         parts.append(_past_call(call))
     return tag("li", *parts, cls=f"fcb-msg fcb-msg-{re.sub('[^a-z]', '', role)}")
 
 
 def _past_call(call: Any) -> Html:
-    function = call.get("function", call) if isinstance(call, Mapping) else {}
+    function = call.get("function", call) if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return tag("pre", cut(jsonl.dumps(call), 4000)[0], cls="fcb-pre fcb-call")
     name, arguments = function.get("name", "?"), function.get("arguments", "")
     text = arguments if isinstance(arguments, str) else jsonl.dumps(arguments)
     return tag("pre", tag("b", str(name)), f"({cut(text, 4000)[0]})", cls="fcb-pre fcb-call")
@@ -141,7 +144,8 @@ def _tool(tool: Tool) -> Html:
     properties = schema.get("properties")
     rows = []
     if isinstance(properties, Mapping):
-        required = schema.get("required") or ()
+        listed = schema.get("required")
+        required = listed if isinstance(listed, (list, tuple)) else ()
         rows = [_parameter(str(name), part, name in required) for name, part in properties.items()]
     head = ("parameter", "type", "required", "about")
     body = table(head, rows) if rows else tag("p", "no parameters", cls="fcb-none")

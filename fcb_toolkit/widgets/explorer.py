@@ -27,7 +27,7 @@ from fcb_toolkit.widgets.group_panes import CohortPane, ComparePane, SuspectPane
 from fcb_toolkit.widgets.item_pane import ItemPane
 from fcb_toolkit.widgets.keyboard import Keyboard
 from fcb_toolkit.widgets.list_pane import ListPane
-from fcb_toolkit.widgets.parts import html_box, set_html, small_button
+from fcb_toolkit.widgets.parts import html_box, set_html, small_button, status
 from fcb_toolkit.widgets.retry_form import RetryForm
 from fcb_toolkit.widgets.state import (
     Listing,
@@ -164,8 +164,12 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.retry.show(self.table.runs[view.run], (case, sample), view.metric, self._listed)
 
     def _reload_notes(self) -> None:
-        """Takes in what another notebook has written meanwhile."""
-        changed = [notes.refresh() for notes in self.notes]
+        """Takes in what another notebook has written meanwhile; a broken file is told beside the form."""
+        try:
+            changed = [notes.refresh() for notes in self.notes]
+        except DataError as error:
+            set_html(self.forms[self.state.view.run].status, status(str(error), bad=True))
+            return
         if any(changed):
             self._draw_summary()
 

@@ -21,7 +21,14 @@ from fcb_toolkit.widgets.draw_summary import rate_text
 from fcb_toolkit.widgets.explorer import Explorer
 from fcb_toolkit.widgets.explorer_style import style
 from fcb_toolkit.widgets.jobs import Job
-from fcb_toolkit.widgets.parts import html_box, set_html, small_button, status
+from fcb_toolkit.widgets.parts import (
+    generation_controls,
+    html_box,
+    label_width,
+    set_html,
+    small_button,
+    status,
+)
 from fcb_toolkit.widgets.table import Table, View
 
 
@@ -61,28 +68,14 @@ class RunPanel(widgets.VBox):  # type: ignore[misc]
         )
         self.out = _text("save to", "folder; empty keeps the run in memory only")
         self.limit = widgets.BoundedIntText(value=0, min=0, max=1_000_000, description="first cases")
-        self.settings = {
-            "max_new_tokens": widgets.BoundedIntText(value=512, min=1, max=100_000, description="max tokens"),
-            "temperature": widgets.BoundedFloatText(
-                value=0.0, min=0, max=5, step=0.1, description="temperature"
-            ),
-            "seed": widgets.IntText(value=0, description="seed"),
-        }
+        self.settings = generation_controls()
         self.start = small_button("Start", "Generates, parses and scores", "primary")
         self.stop = small_button("Stop", "Ends after the reply, or the batch, that is being made")
         self.resume = small_button("Resume", "Goes on where the run stopped")
         self.look = small_button("Explore", "Opens the failures below")
         self.bar = widgets.IntProgress(value=0, min=0, max=1, layout=widgets.Layout(width="100%"))
         self.status, self.below = html_box(), widgets.VBox([])
-        for control in (
-            self.benchmark,
-            self.source,
-            self.model,
-            self.out,
-            self.limit,
-            *self.settings.values(),
-        ):
-            control.style.description_width = "7em"
+        label_width((self.benchmark, self.source, self.model, self.out, self.limit))
         self.start.on_click(lambda button: self._start())
         self.stop.on_click(lambda button: self.job.stop() if self.job else None)
         self.resume.on_click(lambda button: self._start())

@@ -5,10 +5,12 @@ with guard: control.value = 3       # the observers see `guard.closed` and stay 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
 
+from fcb_toolkit.records import Generation
 from fcb_toolkit.widgets.markup import Html, tag
 
 
@@ -58,3 +60,25 @@ def small_button(text: str, tooltip: str = "", style: str = "") -> Any:
     )
     button.add_class("fcb-button")
     return button
+
+
+def generation_controls() -> dict[str, Any]:
+    """One control for each setting of `Generation` that people change."""
+    known = Generation()
+    controls = {
+        "max_new_tokens": widgets.BoundedIntText(
+            value=known.max_new_tokens, min=1, max=100_000, description="max tokens"
+        ),
+        "temperature": widgets.BoundedFloatText(
+            value=known.temperature, min=0, max=5, step=0.1, description="temperature"
+        ),
+        "seed": widgets.IntText(value=known.seed, description="seed"),
+    }
+    label_width(controls.values())
+    return controls
+
+
+def label_width(controls: Iterable[Any], width: str = "8.5em") -> None:
+    """Labels of one width, so that the controls stand in one line."""
+    for control in controls:
+        control.style.description_width = width

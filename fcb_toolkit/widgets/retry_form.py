@@ -20,7 +20,15 @@ from fcb_toolkit.runs import Run
 from fcb_toolkit.widgets.draw_retry import draw_attempt, draw_attempts, draw_variants
 from fcb_toolkit.widgets.jobs import Job
 from fcb_toolkit.widgets.markup import join, sendable
-from fcb_toolkit.widgets.parts import Guard, html_box, set_html, small_button, status
+from fcb_toolkit.widgets.parts import (
+    Guard,
+    generation_controls,
+    html_box,
+    label_width,
+    set_html,
+    small_button,
+    status,
+)
 from fcb_toolkit.widgets.retry import Attempt, Changes, ask, changed_case, replay_of, system_text, tool_texts
 from fcb_toolkit.widgets.table import last_user_text
 
@@ -54,13 +62,7 @@ class RetryForm:
         self.system, self.user = _text("system prompt", 3), _text("user text", 3)
         self.tool = widgets.Dropdown(description="tool", layout=widgets.Layout(width="auto"))
         self.description, self.parameters = _text("description", 2), _text("schema", 5)
-        self.settings = {
-            "max_new_tokens": widgets.BoundedIntText(value=512, min=1, max=100_000, description="max tokens"),
-            "temperature": widgets.BoundedFloatText(
-                value=0.0, min=0, max=5, step=0.1, description="temperature"
-            ),
-            "seed": widgets.IntText(value=0, description="seed"),
-        }
+        self.settings = generation_controls()
         self.scope = widgets.Dropdown(options=[THIS, LISTED], description="ask again")
         self.start = small_button("Run again", "Asks the model with the edits", "primary")
         self.stop = small_button("Stop", "Ends after the reply that is being made")
@@ -68,8 +70,7 @@ class RetryForm:
         self.keep = small_button("Keep as variant", "Saves the new reply beside the run")
         self.bar = widgets.IntProgress(value=0, min=0, max=1, layout=widgets.Layout(width="100%"))
         self.status, self.result, self.variants = html_box(), html_box("fcb-retry-result"), html_box()
-        for control in (self.tool, self.scope, *self.settings.values()):
-            control.style.description_width = "8.5em"
+        label_width((self.tool, self.scope, self.system, self.user, self.description, self.parameters))
         self.start.on_click(lambda button: self._start())
         self.stop.on_click(lambda button: self._stop())
         self.reset.on_click(lambda button: self._fill())
@@ -214,6 +215,4 @@ class RetryForm:
 
 
 def _text(name: str, rows: int) -> Any:
-    control = widgets.Textarea(description=name, rows=rows, layout=widgets.Layout(width="auto"))
-    control.style.description_width = "8.5em"
-    return control
+    return widgets.Textarea(description=name, rows=rows, layout=widgets.Layout(width="auto"))
