@@ -32,7 +32,7 @@ def completion(case: Case, answer: Answer) -> Verdict:
     """Pass if the reply is a whole text in Korean, without a call, that tells what the tool found.
 
     Whole: the finish reason, closed code blocks and brackets, no dangling particle at the end. Tells: it
-    is not the tool's raw JSON, it doesn't only ask or refuse (unless the gold does), and every number that
+    is not the tool's raw data, it doesn't only ask or refuse (unless the gold does), and every number that
     both the tool's result and the gold have is in it, be it rounded. It can't see whether the words around
     those numbers are true, nor a wrong name; use the judge for that.
     """
@@ -53,8 +53,11 @@ def completion(case: Case, answer: Answer) -> Verdict:
 def _unfaithful(text: str, gold: str) -> Verdict | None:
     kind = FailureKind.UNFAITHFUL_ANSWER
     if _is_json(text):
-        return Verdict.failed(kind, f"expected the result in words, found raw JSON: {quote(text)}")
+        return Verdict.failed(kind, f"expected the result in words, found raw data: {quote(text)}")
     acts, truth = read_acts(text), read_acts(gold)
+    if truth.declines and acts.done and not acts.declines:
+        found = f"a claim to have acted: {quote(acts.done[0])}"
+        return Verdict.failed(FailureKind.FALSE_CLAIM, f"expected {quote(gold)}, found {found}")
     if acts.questions and not acts.statements and not truth.questions:
         return Verdict.failed(kind, f"expected the result, found only a question: {quote(text)}")
     if acts.declines and not truth.declines and not any(char.isdigit() for char in text):
@@ -64,10 +67,12 @@ def _unfaithful(text: str, gold: str) -> Verdict | None:
 
 def _is_json(text: str) -> bool:
     bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", text)
-    if not bare.startswith(("{", "[")):
+    if bare.startswith("{") and bare.endswith("}"):
+        return True
+    if not bare.startswith("["):
         return False
     try:
-        return isinstance(json.loads(bare), (dict, list))
+        return isinstance(json.loads(bare), list)
     except (ValueError, RecursionError):
         return False
 

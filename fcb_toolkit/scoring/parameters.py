@@ -26,7 +26,7 @@ _PARTICLE = re.compile(
 _NOT_NOUN = re.compile(
     r"(?:[릴할될을는은인]지|할|될|볼|낼|갈|날|들|찾는|있는|없는|받을|보낼|하는|된|한|원하는|하려는|그대로|표현|형식|추출)$"
 )
-_SEGMENT = re.compile(r"[,·/\n]|(?:와|과|이랑|랑|하고|및|그리고|또는)(?=\s)")
+_SEGMENT = re.compile(r"[,·/\n]|(?<!\d)\d{1,2}[.)] |(?:와|과|이랑|랑|하고|및|그리고|또는)(?=\s)")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -63,7 +63,7 @@ def _mentions(parameter: Parameter, segment: str, parameters: Sequence[Parameter
         return True
     # "출발지와 도착지 명칭": a bare member stands for itself, unless it is another parameter's thing.
     others = (other for other in parameters if other.name != parameter.name and not other.marks)
-    return len(segment.strip()) <= 12 and not any(
+    return len(segment.strip()) <= 24 and not any(
         head.search(segment) for other in others for head in other.heads
     )
 
