@@ -43,7 +43,7 @@ def completion(case: Case, answer: Answer) -> Verdict:
     cut = cut_off(text)
     if cut is not None:
         return Verdict.failed(FailureKind.TRUNCATED, f"expected a whole answer, found {cut}")
-    foreign = wrong_language(case, text)
+    foreign = None if _is_data(text) else wrong_language(case, text)
     if foreign is not None:
         return foreign
     gold = gold_text(case)
@@ -52,7 +52,7 @@ def completion(case: Case, answer: Answer) -> Verdict:
 
 def _unfaithful(text: str, gold: str) -> Verdict | None:
     kind = FailureKind.UNFAITHFUL_ANSWER
-    if _is_json(text):
+    if _is_data(text):
         return Verdict.failed(kind, f"expected the result in words, found raw data: {quote(text)}")
     acts, truth = read_acts(text), read_acts(gold)
     if truth.declines and acts.done and not acts.declines:
@@ -65,7 +65,7 @@ def _unfaithful(text: str, gold: str) -> Verdict | None:
     return None
 
 
-def _is_json(text: str) -> bool:
+def _is_data(text: str) -> bool:
     bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", text)
     if bare.startswith("{") and bare.endswith("}"):
         return True

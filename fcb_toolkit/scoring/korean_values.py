@@ -42,7 +42,7 @@ _NATIVE = {
     "넷": 4,
 }
 _NATIVE_COUNTERS = r"시간|시|개월|개|명|살|장|마리|번|잔|병|권|대|벌|송이|달|가지|곳|분|사람|통|판|그릇|켤레|군데|줄|팩|봉지|알|자리|주|배|쪽|박스|상자|캔"
-_SINO_COUNTERS = r"원|년|월|일|분|초|개월|층|호|번지|번|회|퍼센트|%|도|킬로그램|킬로미터|킬로|미터|그램|세|주|박|인분|인|차|등|점|달러|유로|엔|위안|평|명|개|시"
+_SINO_COUNTERS = r"원|년|월|일|분|초|개월|층|호|번지|번|회|퍼센트|%|도|킬로그램|킬로미터|킬로|미터|그램|세|주|박|인분|인|차|등|점|달러|유로|엔|위안|평|명|개"
 _NATIVE_NUMBER = re.compile(
     rf"(?<![가-힣])({'|'.join(sorted(_NATIVE, key=len, reverse=True))}) ?(?=(?:{_NATIVE_COUNTERS})(?![가-힣]{{2}}))"
 )
@@ -150,7 +150,7 @@ def canonical_dates(text: str) -> str:
     """Dates as YYYY-MM-DD or MM-DD, times as HH:MM. A time that may be night or afternoon stays as it is."""
     for pattern, form in _DATES:
         text = pattern.sub(form, text)
-    text = re.sub(r"(?<=\d)T(?=\d\d:)", " ", text)
+    text = re.sub(r"(?<=\d)[Tt](?=\d\d:)", " ", text)
     text = text.replace("정오", "12:00").replace("자정", "00:00")
     return _TIME.sub(_time, text)
 
