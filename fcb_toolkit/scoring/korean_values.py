@@ -68,13 +68,11 @@ def canonical_numbers(text: str) -> str:
 
 def _from_sino(match: re.Match[str]) -> str:
     word, space = match.groups()
-    # "이 분" may be "this person", "만 원" is ten thousand won, "일 년" is one year.
-    if (
-        (word == "이" and space)
-        or word.startswith("이 ")
-        or set(word) <= set("영공")
-        or (len(word) == 1 and word == "조")
-    ):
+    # Without a space one syllable is part of a word: 사회, 육회, 일시. Only 만원 and 천원 are amounts.
+    if len(word) == 1 and not space and not (word in "만천" and match.string.startswith("원", match.end())):
+        return match.group()
+    # "이 분" may be "this person"; "영" and "공" alone are words, and so is "조".
+    if (word + space).startswith("이 ") or set(word) <= set("영공") or word == "조":
         return match.group()
     value = _sino_value(word.replace(" ", ""))
     return match.group() if value is None else str(value)
