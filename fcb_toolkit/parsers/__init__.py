@@ -13,12 +13,15 @@ from dataclasses import replace
 
 from fcb_toolkit.errors import UnknownName
 from fcb_toolkit.parsers import (
+    command_r,
     deepseek_v3,
     deepseek_v31,
     deepseek_v32,
     dpab_json,
     dpab_pythonic,
+    functionary_v25,
     functionary_v31,
+    functionary_v32,
     functiongemma,
     gemma3_tool_code,
     gemma4,
@@ -44,6 +47,7 @@ from fcb_toolkit.parsers import (
     pythonic,
     qwen3_coder,
     qwen_bracket,
+    solar_open,
     xlam,
 )
 from fcb_toolkit.parsers.bare import Bare, read_bare
@@ -55,6 +59,10 @@ from fcb_toolkit.parsers.special import trim
 from fcb_toolkit.records import Json, Parse, ParseError, Tool
 
 FORMATS: dict[str, Format] = {
+    "command_r": command_r.FORMAT,
+    "functionary_v25": functionary_v25.FORMAT,
+    "functionary_v32": functionary_v32.FORMAT,
+    "solar_open": solar_open.FORMAT,
     "deepseek_v3": deepseek_v3.FORMAT,
     "deepseek_v31": deepseek_v31.FORMAT,
     "deepseek_v32": deepseek_v32.FORMAT,

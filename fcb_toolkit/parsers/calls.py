@@ -32,6 +32,7 @@ class Span:
     start: int
     stop: int
     key: str = "arguments"
+    name: str = "name"
 
 
 def add_calls(reading: Reading, value: Any, span: Span) -> str | None:
@@ -82,11 +83,11 @@ def call_of(reading: Reading, item: Any, span: Span) -> tuple[str, dict[str, Any
     if isinstance(inner, dict):
         call = inner
         reading.repair("wrapper")
-    name_key = next((key for key in NAME_KEYS if isinstance(call.get(key), str)), None)
+    name_key = next((key for key in (span.name, *NAME_KEYS) if isinstance(call.get(key), str)), None)
     name = call[name_key].strip() if name_key else ""
     if not name:
         return f"the call has no name; found the keys {', '.join(map(repr, item)) or 'none'}"
-    if name_key != "name":
+    if name_key != span.name:
         reading.repair("alias")
     arguments = _arguments(reading, call, name, span)
     id = item.get("id", item.get("tool_call_id"))

@@ -83,7 +83,7 @@ def _call_start(scan: Scan, start: int, openers: tuple[str, ...], signature: re.
 def _orphan(scan: Scan, signature: re.Pattern[str] | None) -> Split:
     stop, close = scan.find_first(_ORPHANS, 0)
     called = stop > 0 and signature is not None and scan.search(signature, 0, stop) is not None
-    begins_bare = scan.text[scan.skip(0) : scan.skip(0) + 1] in ("{", "[") and not close.startswith("[")
+    begins_bare = scan.text[scan.skip(0) : scan.skip(0) + 1] in ("{", "[")
     if stop < 0 or called or begins_bare:
         return Split(None, 0)
     opening = next(pair[0] for pair in PAIRS if pair[1] == close)

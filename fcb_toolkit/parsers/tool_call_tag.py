@@ -40,6 +40,8 @@ class Tag:
     """True: several objects in one tag are the format's own form."""
     as_list: bool = False
     """True: the calls stand in one JSON list."""
+    name: str = "name"
+    """The key of the tool's name."""
 
 
 def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
@@ -65,7 +67,7 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
             reading.repair("single_object")
         elif isinstance(value.value, list) and not tag.as_list:
             reading.repair("foreign_form")
-        problem = add_calls(reading, value.value, Span(pos, value.end, tag.key))
+        problem = add_calls(reading, value.value, Span(pos, value.end, tag.key, tag.name))
         if problem is not None:
             stop = _block_end(reading, value.end, tag, keep_text=True)
             reading.error("malformed_call", problem, opened if len(reading.calls) == before else pos, stop)

@@ -99,6 +99,18 @@ def _harmony(calls: Sequence[Call]) -> str:
     )
 
 
+def _command_r(calls: Sequence[Call]) -> str:
+    written = [
+        {"tool_call_id": str(i), "tool_name": name, "parameters": arguments}
+        for i, (name, arguments) in enumerate(calls)
+    ]
+    return json.dumps(written, ensure_ascii=False, indent=4)
+
+
+def _solar(name: str, arguments: dict[str, Any]) -> str:
+    return f"<|tool_call:begin|>a1b2<|tool_call:name|>{name}<|tool_call:args|>{dumps(arguments)}<|tool_call:end|>"
+
+
 def _openai(calls: Sequence[Call]) -> str:
     written = [
         {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": dumps(arguments)}}
@@ -108,6 +120,7 @@ def _openai(calls: Sequence[Call]) -> str:
 
 
 WRITERS: dict[str, Writer] = {
+    "command_r": lambda calls: f"<|START_ACTION|>{_command_r(calls)}<|END_ACTION|>",
     "deepseek_v3": lambda calls: _deepseek(
         calls, lambda n, a: f"function<｜tool▁sep｜>{n}\n```json\n{a}\n```"
     ),
@@ -117,6 +130,10 @@ WRITERS: dict[str, Writer] = {
     ),
     "dpab_json": lambda calls: f"```json\n{_list(calls, 'args')}\n```",
     "functionary_v31": lambda calls: _lines(calls, lambda n, a: f"<function={n}>{dumps(a)}</function>", ""),
+    "functionary_v25": lambda calls: _lines(
+        calls, lambda n, a: f"<|reserved_special_token_249|>{n}\n{dumps(a)}", ""
+    ),
+    "functionary_v32": lambda calls: _lines(calls, lambda n, a: f">>>{n}\n{dumps(a)}", ""),
     "functiongemma": lambda calls: _lines(
         calls, lambda n, a: f"<start_function_call>call:{n}{_braces(a, '<escape>')}<end_function_call>", ""
     ),
@@ -146,6 +163,7 @@ WRITERS: dict[str, Writer] = {
     "pythonic": _python,
     "qwen3_coder": lambda calls: _lines(calls, _qwen3_coder),
     "qwen_bracket": lambda calls: _lines(calls, lambda n, a: f"[Calling tool: {n}({dumps(a)})]"),
+    "solar_open": lambda calls: f"<|tool_calls|>{_lines(calls, _solar, '')}<|calls|>",
     "xlam": _list,
 }
 """`dpab_pythonic` is not here: what a program calls is known only when it runs."""

@@ -141,7 +141,7 @@ def test_tokens_at_the_end_are_no_content(format: str, token: str) -> None:
     assert parse("맑습니다." + token, format).content == "맑습니다."
 
 
-@pytest.mark.parametrize("format", sorted(set(NATIVE) - {"gpt_oss", "hyperclovax", "openai"}))
+@pytest.mark.parametrize("format", sorted(set(NATIVE) - {"gpt_oss", "hyperclovax", "openai", "solar_open"}))
 @pytest.mark.parametrize("prompt", [None, "<|im_start|>assistant\n<think>\n"])
 def test_reasoning_is_split_off_before_a_call(format: str, prompt: str | None) -> None:
     calls: list[Call] = [("get_weather", {"city": "<think>서울</think>"})]
