@@ -17,17 +17,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fcb_toolkit import execution
 from fcb_toolkit.execution import TracedExecution
 from fcb_toolkit.execution.values import as_json
-from fcb_toolkit.records import Answer, Case, FailureKind, Verdict
+from fcb_toolkit.records import Answer, Case, FailureKind, Parse, ToolCall, Verdict
+from fcb_toolkit.scoring.answers import openai_message
+from fcb_toolkit.scoring.call_match import call_match
 from fcb_toolkit.scoring.dpab_official import dpab_official, dpab_strict_official
 from fcb_toolkit.scoring.dpab_program import program
 from fcb_toolkit.scoring.dpab_values import equal, find
 
-__all__ = ["dpab", "dpab_official", "dpab_strict_official", "judge"]
+__all__ = ["dpab", "dpab_official", "dpab_strict_official", "judge", "judge_calls"]
 
 _ORDER = list(FailureKind)
 _STOPPED = ("timeout", "memory", "blocked")
@@ -45,7 +48,9 @@ def dpab(case: Case, answer: Answer) -> Verdict:
         ran = execution.execute_with(execution.current(), read.code, mocks)
         if not ran.executor:
             return Verdict.not_scored(ran.error.message if ran.error else "not run", executor="")
-        verdict = judge(case, read.code, ran)
+        verdict = (
+            judge_calls(case, read.code, ran) if "call_case" in case.task else judge(case, read.code, ran)
+        )
     if verdict.outcome == "fail" and answer.finish_reason == "length":
         reason = f"the reply was cut off at the token limit; {verdict.reason}"
         return Verdict.failed(FailureKind.TRUNCATED, reason, **verdict.details)
@@ -75,6 +80,41 @@ def judge(case: Case, code: str, ran: TracedExecution) -> Verdict:
     failures = sorted(_failures(code, ran, functions, values), key=lambda pair: _ORDER.index(pair[0]))
     kind, reason = failures[0]
     return Verdict.failed(kind, reason, **details)
+
+
+def judge_calls(case: Case, code: str, ran: TracedExecution) -> Verdict:
+    """The verdict on a call case that was asked for as code (`benchmarks.both_ways`): were its gold calls made?"""
+    given = case.task["call_case"]
+    gold = replace(
+        case,
+        tools=tuple(given["tools"]),
+        ground_truth=given["ground_truth"],
+        acceptable_arguments=given["acceptable_arguments"],
+        type_of_output="call",
+    )
+    details = {
+        "executor": ran.executor,
+        "error": f"{ran.error.code}: {ran.error.message}" if ran.error else None,
+        "calls": [{"name": call.name, "arguments": call.arguments} for call in ran.calls],
+    }
+    rejected = [
+        {"name": call.name, "needed": 1, "status": "rejected", "reason": call.reason} for call in ran.rejected
+    ]
+    if not ran.calls or rejected:
+        failures = sorted(_failures(code, ran, rejected, []), key=lambda pair: _ORDER.index(pair[0]))
+        kind, reason = (
+            failures[0] if failures else (FailureKind.MISSING_CALL, "expected a call, found none that ran")
+        )
+        return Verdict.failed(kind, reason, **details)
+    parsed = Parse(tool_calls=tuple(_own_names(call, given["keywords"]) for call in ran.calls))
+    verdict = call_match(gold, Answer(parsed, code, message=openai_message(parsed)))
+    return replace(verdict, details={**verdict.details, **details})
+
+
+def _own_names(call: ToolCall, keywords: list[str]) -> ToolCall:
+    """The call with `from_` written as `from` again, as the tool has it."""
+    own = {f"{word}_": word for word in keywords}
+    return ToolCall(call.name, {own.get(name, name): value for name, value in call.arguments.items()})
 
 
 def _functions(names: list[str], ran: TracedExecution) -> list[dict[str, Any]]:

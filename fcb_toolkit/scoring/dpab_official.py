@@ -182,6 +182,8 @@ def strict_score(lenient: float) -> int:
 
 def _verdict(case: Case, answer: Answer, strict: bool) -> Verdict:
     text = answer.text
+    if not isinstance(case.ground_truth, Mapping):
+        return Verdict.not_scored("the official DPAB score needs a checklist; this case has none")
     if text is None:
         return Verdict.failed(FailureKind.NO_REPLY, "expected code, found no reply", lenient=0.0, strict=0)
     try:
