@@ -76,7 +76,7 @@ def draw_between(
 
 
 def _against(a: str, b: str) -> Mapping[str, str]:
-    only_a, only_b = f"only {a}", f"only {b}"
+    only_a, only_b = f"only in {a}", f"only in {b}"
     return {**AGAINST_GOLD, "missing": only_a, "extra": only_b, "no call": only_a, "no gold": only_b}
 
 
@@ -126,7 +126,7 @@ def draw_calls(
 
 
 def _call_table(number: int, call: CallDiff, heads: tuple[str, str], words: Mapping[str, str]) -> Html:
-    names = (f"Call {number}", *heads, "difference")
+    names = (f"Call {number}", *heads, "Difference")
     head = tag("tr", *(tag("th", text, scope="col") for text in names))
     first = _row("function", call.expected_name, call.found_name, _call_status(call, words), call.status)
     rows = [_argument_row(argument, words) for argument in call.arguments[:200]]

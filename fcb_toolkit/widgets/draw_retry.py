@@ -31,7 +31,7 @@ def draw_attempt(run: Run, attempt: Attempt, sample: int = 0) -> Html:
             tag("h4", f"{case.id}, changed: {changed}"),
             tag("div", *_sides(case, (before, was), attempt), cls="fcb-sides"),
             tag("h4", "Old against new"),
-            draw_between(before, attempt.answer, "Old", "New"),
+            draw_between(before, attempt.answer, "the old", "the new"),
             details("New prompt as sent", draw_prompt(attempt.variant.prompt)),
             details("New raw reply", draw_raw(attempt.variant.reply.text), draw_facts(attempt.variant.reply)),
         ]

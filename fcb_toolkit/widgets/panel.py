@@ -90,7 +90,7 @@ class RunPanel(widgets.VBox):  # type: ignore[misc]
             "benchmark": self.benchmark.value,
             "source": self.source.value.strip() or None,
             "model": self.model.value.strip(),
-            "out": self.out.value.strip() or None,
+            "out": str(Path(self.out.value.strip()).expanduser()) if self.out.value.strip() else None,
             "limit": self.limit.value,
             "settings": {name: control.value for name, control in self.settings.items()},
         }

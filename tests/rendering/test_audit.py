@@ -212,3 +212,11 @@ def test_a_tool_costs_what_it_adds_beside_the_others(audits: dict[str, TemplateA
     assert audits["qwen2.5-instruct"].cost_unit == "characters"
     assert cost["read_station"] > cost["read_clock"] > 0
     assert cost["instructions"] > 0
+
+
+def test_every_finding_is_explained_in_the_docs(audits: dict[str, TemplateAudit], root: Path) -> None:
+    text = (root / "docs" / "rendering.md").read_text(encoding="utf-8")
+    explained = re.findall(r"`([a-z_]+\*?)`", text)
+    families = tuple(code[:-1] for code in explained if code.endswith("*"))
+    found = {finding.code for audit in audits.values() for finding in audit.findings}
+    assert {code for code in found if code not in explained and not code.startswith(families)} == set()

@@ -1,0 +1,176 @@
+"""The demo model's training data: what it says, and that it shares nothing with what it is tested on."""
+
+import json
+import random
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import fcb_toolkit as fcb
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+import demo_data
+from demo_data import make_pack, read_functions, split
+from demo_korean import josa
+
+FUNCTIONS = read_functions()
+
+
+def packs(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(count):
+        yield make_pack(FUNCTIONS, random.Random(f"test/{number}"))
+
+
+def all_names() -> set[str]:
+    names = {name for function in FUNCTIONS for name in function.names}
+    return names | {demo_data._case(name, camel=True) for name in names}
+
+
+def as_pattern(frame: str) -> re.Pattern[str]:
+    """What a frame can say: any words in its slots, any ending, any opening."""
+    endings = "(?:" + "|".join(re.escape(ending) for ending in set(demo_data.ENDINGS)) + ")"
+    openings = "(?:" + "|".join(re.escape(opening) for opening in set(demo_data.OPENINGS)) + ")"
+    literal = [re.escape(part).replace("!", endings) for part in re.split(r"\{[^}]*\}", frame)]
+    return re.compile(openings + ".+".join(literal) + "[.?]?")
+
+
+def sentences(text: str) -> set[str]:
+    return {text.strip(), *re.split(r"(?<=[.?!])\s+", text.strip())}
+
+
+def spoken(cases: list[fcb.Case]) -> set[str]:
+    """Every text of user, assistant and system, and each of its sentences."""
+    texts = [
+        m["content"] for case in cases for m in case.messages if m["role"] != "tool" and m.get("content")
+    ]
+    for case in cases:
+        gold = case.ground_truth
+        if isinstance(gold, dict) and gold.get("content"):
+            texts.append(gold["content"])
+    return {sentence for text in texts for sentence in sentences(text)}
+
+
+def shared_frames(cases: list[fcb.Case]) -> list[tuple[str, str]]:
+    said = spoken(cases)
+    frames = demo_data.sentence_frames(FUNCTIONS)
+    return [(frame, text) for frame in frames for text in said if as_pattern(frame).fullmatch(text)]
+
+
+def tool_names(cases: list[fcb.Case]) -> set[str]:
+    return {tool["function"]["name"] for case in cases for tool in case.tools}
+
+
+def test_there_are_at_least_60_functions_with_names_of_their_own() -> None:
+    names = [name for function in FUNCTIONS for name in function.names]
+    assert len(FUNCTIONS) >= 60
+    assert len(set(names)) == len(names)
+
+
+def test_the_sample_shares_no_function_name_and_no_sentence_frame() -> None:
+    cases = fcb.load_benchmark("sample/korean")
+    assert not tool_names(cases) & all_names()
+    assert shared_frames(cases) == []
+
+
+def test_the_check_finds_a_frame_that_is_shared() -> None:
+    said = demo_data.fill(
+        FUNCTIONS[0].requests[0].replace("!", " 줘"), {"restaurant": ("바다식당", 0), "people": ("3명", 3)}
+    )
+    case = fcb.Case.from_request(
+        {"serial_num": 1, "messages": [{"role": "user", "content": f"안녕? {said}"}]}
+    )
+    assert [frame for frame, _ in shared_frames([case])] == [FUNCTIONS[0].requests[0]]
+
+
+def test_no_sentence_or_tool_description_of_functionchat_is_in_the_data(fcb_data: Path) -> None:
+    cases = [
+        case
+        for name in ("singlecall", "dialog", "calldecision")
+        for case in fcb.load_benchmark(f"functionchat/{name}", fcb_data / "functionchat")
+    ]
+    long = {text for text in spoken(cases) if len(text) >= 12}
+    own = demo_data.FUNCTIONS.read_text(encoding="utf-8")
+    assert [text for text in long if text in own] == []
+    described = {tool["function"].get("description", "") for case in cases for tool in case.tools}
+    ours = {description for function in FUNCTIONS for description in function.descriptions}
+    assert not described & (ours | {demo_data.plain_style(d) for d in ours})
+
+
+def test_every_call_fits_the_schema_of_an_offered_tool() -> None:
+    counts = set()
+    for pack in packs(150):
+        tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in pack["tools"]}
+        assert 1 <= len(tools) == len(pack["tools"]) <= 8
+        for branch in pack["branches"]:
+            for message in branch["messages"]:
+                for call in message.get("tool_calls", ()):
+                    arguments = call["function"]["arguments"]
+                    jsonschema.validate(arguments, tools[call["function"]["name"]])
+                    counts.add(len(arguments))
+    assert counts >= {0, 1, 2, 3}
+
+
+def test_conversations_call_ask_back_refuse_and_answer_from_results() -> None:
+    branches = [branch for pack in packs(100) for branch in pack["branches"]]
+    kinds = {branch["kind"] for branch in branches}
+    roles = [[m["role"] for m in branch["messages"]] for branch in branches]
+    assert kinds == {"call", "ask", "refuse"}
+    assert ["user", "assistant", "tool", "assistant"] in roles
+    assert ["user", "assistant", "user", "assistant"] in roles
+    values = [
+        value
+        for branch in branches
+        for message in branch["messages"]
+        for call in message.get("tool_calls", ())
+        for value in call["function"]["arguments"].values()
+    ]
+    assert {type(value) for value in values} == {str, int, float, bool, list}
+
+
+def test_nothing_is_left_unfilled() -> None:
+    for pack in packs(100):
+        for text in (m["content"] for branch in pack["branches"] for m in branch["messages"] if m["content"]):
+            if not text.startswith("{"):
+                assert not re.search(r"[{}|]|!(?!\S)", text), text
+
+
+def test_a_pack_depends_on_its_seed_alone() -> None:
+    first, again = (json.dumps(make_pack(FUNCTIONS, random.Random("x"))) for _ in range(2))
+    assert first == again
+
+
+def test_held_out_functions_are_not_trained_on() -> None:
+    trained, held = split(FUNCTIONS)
+    assert len(held) >= 10
+    assert not {n for f in trained for n in f.names} & {n for f in held for n in f.names}
+
+
+@pytest.mark.parametrize(
+    ("word", "particle", "expected"),
+    [
+        ("김밥", "을", "김밥을"),
+        ("커피", "을", "커피를"),
+        ("서울", "로", "서울로"),
+        ("부산", "로", "부산으로"),
+        ("제주", "로", "제주로"),
+        ("민수", "랑", "민수랑"),
+        ("지훈", "랑", "지훈이랑"),
+        ("3", "은", "3은"),
+        ("2", "은", "2는"),
+    ],
+)
+def test_particles_follow_the_last_sound(word: str, particle: str, expected: str) -> None:
+    assert josa(word, particle) == expected
+
+
+@pytest.mark.parametrize(
+    ("polite", "plain"),
+    [("합니다", "한다"), ("찾습니다", "찾는다"), ("줍니다", "준다"), ("계좌 송금", "계좌 송금")],
+)
+def test_descriptions_come_in_plain_style_too(polite: str, plain: str) -> None:
+    assert demo_data.plain_style(polite) == plain
