@@ -72,7 +72,18 @@ def _row(run: Run, reply: Reply, metrics: Sequence[str]) -> dict[str, Any]:
     row |= _verdict_columns(run, metric, reply.key, "")
     for name in metrics:
         row |= _verdict_columns(run, name, reply.key, f"_{name}")
-    return row
+    return {name: _utf8(value) for name, value in row.items()}
+
+
+def _utf8(value: Any) -> Any:
+    """Text that UTF-8 cannot hold (a lone surrogate) with escapes: pandas' strings refuse it."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
 
 
 def _annotated(run: Run, reply: Reply, notes: Annotations) -> dict[str, Any]:
