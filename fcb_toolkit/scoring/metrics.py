@@ -81,7 +81,7 @@ _BUILTINS: tuple[tuple[str, str, tuple[Callable[[Case], bool], str], str], ...] 
     ("reject", "reject", _RELEVANCE, "is the request declined in words"),
     ("text_exact", "text_match", _TEXT, "the same string as the gold text"),
     ("text_any", "text_match", _TEXT, "equal to one of the candidates"),
-    ("text_close", "text_match", _TEXT, "close in meaning to one of the candidates"),
+    ("text_close", "text_close", _TEXT, "close in meaning to one of the candidates"),
     ("dpab", "dpab", _CODE, "the program's traced calls and values"),
     ("dpab_official", "dpab", _CODE, "the official DPAB score of the program"),
     ("dpab_strict_official", "dpab", _CODE, "the official strict DPAB score of the program"),

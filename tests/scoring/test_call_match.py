@@ -289,10 +289,7 @@ def test_a_pass_says_which_normalisation_decided_it():
 
 def test_argument_names_are_compared_in_composed_form():
     item = case({"품명": "귤"}, tools=[])
-    assert (
-        fcb.score(item, weather(품명="귤"), "call_match").outcome
-        == "pass"
-    )
+    assert fcb.score(item, weather(품명="귤"), "call_match").outcome == "pass"
 
 
 @pytest.mark.parametrize(

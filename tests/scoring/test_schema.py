@@ -1,6 +1,7 @@
 """JSON Schema: drafts, references, null, and schemas that are themselves broken."""
 
 import json
+import re
 
 import pytest
 
@@ -65,9 +66,8 @@ def test_arguments_are_checked_by_the_draft_that_fits(schema, arguments, expecte
     ],
 )
 def test_a_broken_schema_says_what_is_wrong_with_it(schema, message):
-    with pytest.raises(BrokenSchema, match="") as caught:
+    with pytest.raises(BrokenSchema, match=re.escape(message)):
         problems(schema, {"a": "x"})
-    assert message in str(caught.value)
 
 
 def test_a_reference_to_the_network_opens_no_connection(monkeypatch):
