@@ -17,7 +17,7 @@ from fcb_toolkit.records import Answer, Case, ToolCall, Verdict
 from fcb_toolkit.scoring.dpab import judge
 from fcb_toolkit.scoring.dpab_program import program
 from fcb_toolkit.scoring.values import show
-from fcb_toolkit.widgets.markup import Html, cut, details, join, pre, table, tag
+from fcb_toolkit.widgets.markup import Html, cut, details, join, plural, pre, table, tag
 
 MAX_ROWS = 200
 _STATUS = {
@@ -74,7 +74,7 @@ def draw_checklist(case: Case, kept: Mapping[str, Any]) -> Html:
     rows += [(tag("code", show(one["value"], 300)), _status(one), _value_note(one)) for one in values]
     if not rows:
         return tag("p", "the checklist is empty", cls="fcb-none")
-    return table(("asked", "in this run", ""), rows[:MAX_ROWS])
+    return table(("asked", "in this run", "note"), rows[:MAX_ROWS])
 
 
 def _status(entry: Mapping[str, Any]) -> Html:
@@ -85,7 +85,7 @@ def _status(entry: Mapping[str, Any]) -> Html:
 def _function_note(entry: Mapping[str, Any]) -> str:
     if "needed" not in entry:
         return ""
-    return str(entry.get("reason") or f"returned {entry['returned']} of {entry['needed']} times")
+    return str(entry.get("reason") or f"returned {entry['returned']} of {entry['needed']}")
 
 
 def _value_note(entry: Mapping[str, Any]) -> str:
@@ -102,7 +102,9 @@ def execute(case: Case, code: str) -> TracedExecution:
 
 def draw_execution(case: Case, code: str, ran: TracedExecution) -> Html:
     """Calls in the order executed, with what each returned; then the checklist, variables and output."""
-    parts: list[Html | None] = [tag("h4", f"Trace: {len(ran.calls):,} calls in {ran.seconds:.2f} s")]
+    parts: list[Html | None] = [
+        tag("h4", f"Trace: {len(ran.calls):,} call{plural(len(ran.calls))} in {ran.seconds:.2f} s")
+    ]
     if ran.error is not None:
         parts.append(tag("p", tag("b", f"{ran.error.code}: "), ran.error.message[:2000], cls="fcb-bad"))
     parts.append(_calls(ran) if ran.calls else tag("p", "nothing was called", cls="fcb-none"))
@@ -128,7 +130,7 @@ def _calls(ran: TracedExecution) -> Html:
                 show(result, 300) if returned else "raised or was cut off",
             )
         )
-    return table(("", "call", "returned"), rows)
+    return table(("number", "call", "returned"), rows)
 
 
 def _written(call: ToolCall) -> str:

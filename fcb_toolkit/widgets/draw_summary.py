@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fcb_toolkit.runs import Run
 from fcb_toolkit.statistics import wilson
 from fcb_toolkit.widgets.cohorts import Rate
-from fcb_toolkit.widgets.markup import Html, join, table, tag
+from fcb_toolkit.widgets.markup import Html, join, plural, table, tag
 
 HEAD = (
     "run",
@@ -50,4 +50,4 @@ def rate_text(rate: Rate) -> str:
 def _corrected(rate: Rate, changed: int) -> str:
     if not changed:
         return "no verdict changed"
-    return f"{rate_text(rate)}, {changed:,} verdict{'s' if changed > 1 else ''} changed"
+    return f"{rate_text(rate)}, {changed:,} verdict{plural(changed)} changed"

@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from fcb_toolkit.widgets.markup import plain, sendable
+from fcb_toolkit.widgets.markup import plain, plural, sendable
 from fcb_toolkit.widgets.parts import Guard, small_button
 from fcb_toolkit.widgets.state import FACETS, Listing, State, by_metric, by_run, choose, look_for, only
 from fcb_toolkit.widgets.table import Table
@@ -94,9 +94,7 @@ def _offer(control: Any, counts: tuple[tuple[str, int], ...], chosen: str | None
     pairs = counts[:MAX_CHOICES]
     if chosen is not None and all(label != chosen for label, _ in pairs):
         pairs = (*pairs, *(pair for pair in counts if pair[0] == chosen))
-    options = [
-        (f"all ({len(counts)} choice{'s' * (len(counts) > 1)})" if counts else "nothing to choose", ALL)
-    ]
+    options = [(f"all ({len(counts)} choice{plural(len(counts))})" if counts else "nothing to choose", ALL)]
     options += [(f"{plain(label, 60)} ({count:,})", label) for label, count in pairs]
     if len(counts) > MAX_CHOICES:
         options[0] = (f"all (the {MAX_CHOICES} most frequent of {len(counts):,})", ALL)

@@ -12,7 +12,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from fcb_toolkit.widgets.cohorts import PARTS, Cohort, Suspect, cohorts, suspects
-from fcb_toolkit.widgets.markup import plain
+from fcb_toolkit.widgets.markup import plain, plural
 from fcb_toolkit.widgets.parts import html_box, set_html, small_button, status
 from fcb_toolkit.widgets.state import Listing, State
 from fcb_toolkit.widgets.table import QUADRANTS, Table, last_user_text
@@ -48,7 +48,12 @@ class CohortPane:
         found = cohorts(self._table, state.view, shown.rows, parts)
         failures = sum(cohort.failures for cohort in found)
         more = f", the {SHOWN} largest shown" if len(found) > SHOWN else ""
-        set_html(self.status, status(f"{failures:,} failures in {len(found):,} groups{more}"))
+        set_html(
+            self.status,
+            status(
+                f"{failures:,} failure{plural(failures)} in {len(found):,} group{plural(len(found))}{more}"
+            ),
+        )
         largest = found[0].failures if found else 1
         self.rows.children = [self._row(cohort, parts, largest, state) for cohort in found[:SHOWN]]
 

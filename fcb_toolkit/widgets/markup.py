@@ -157,6 +157,11 @@ def cut(text: str, limit: int | None) -> tuple[str, int]:
     return text[:limit], len(text) - limit
 
 
+def plural(number: int) -> str:
+    """The s of `3 calls`."""
+    return "" if number == 1 else "s"
+
+
 def table(head: Iterable[object], rows: Iterable[Iterable[object]], cls: str = "fcb-table") -> Html:
     """A table whose first column names its rows."""
     top = tag("tr", *(tag("th", cell, scope="col") for cell in head))

@@ -270,7 +270,7 @@ def last_user_text(case: Case) -> str:
 
 
 def tool_of(case: Case) -> str:
-    """The tool that a right answer calls first, without reading its arguments."""
+    """The tool that a right answer calls first (of a program: the checklist's first); no argument is read."""
     truth = case.ground_truth
     if isinstance(truth, Mapping) and truth.get("tool_calls"):
         truth = truth["tool_calls"]
@@ -281,9 +281,5 @@ def tool_of(case: Case) -> str:
         name = function.get("name") if isinstance(function, Mapping) else None
         if isinstance(name, str) and name:
             return name
-    functions = (
-        case.task.get("checklist", {}).get("functions")
-        if isinstance(case.task.get("checklist"), Mapping)
-        else None
-    )
-    return str(functions[0]) if functions else EMPTY
+    functions = truth.get("functions") if isinstance(truth, Mapping) else None
+    return str(functions[0]) if isinstance(functions, (list, tuple)) and functions else EMPTY

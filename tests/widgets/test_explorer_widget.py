@@ -265,7 +265,7 @@ def test_a_cohort_is_drilled_into(run):
     assert (len(explorer.shown.rows), explorer.tabs.selected_index) == (10, 0)
     explorer.tabs.selected_index = 1
     explorer.cohorts.grouping.value = "tool"
-    assert "in 1 groups" in explorer.cohorts.status.value
+    assert "10 failures in 1 group<" in explorer.cohorts.status.value
 
 
 def test_suspect_gold_opens_its_item(run, other):

@@ -84,6 +84,10 @@ def test_a_reply_without_a_program_has_none():
     assert "no program in the reply" in fcb.explore(run).item.body.value
 
 
+def test_the_tool_of_a_program_is_the_first_of_its_checklist(run):
+    assert [label for label, _ in fcb.explore(run).filters.facets["tool"].options][1] == "find_city (2)"
+
+
 def test_other_cases_offer_nothing_to_run():
     run = fcb.evaluate(ScriptedModel(["네"]), [case_of("서울")], progress=False)
     assert fcb.explore(run).item.execute.layout.display == "none"
