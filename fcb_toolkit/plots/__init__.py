@@ -9,6 +9,7 @@ from fcb_toolkit.plots.agreement import agreement_table, judge_agreement, offici
 from fcb_toolkit.plots.cost import cost
 from fcb_toolkit.plots.differences import differences
 from fcb_toolkit.plots.draw import WIDTHS, style
+from fcb_toolkit.plots.every import every
 from fcb_toolkit.plots.failures import failures
 from fcb_toolkit.plots.flow import flow
 from fcb_toolkit.plots.formats import formats
@@ -26,6 +27,7 @@ __all__ = [
     "agreement_table",
     "cost",
     "differences",
+    "every",
     "failures",
     "flow",
     "formats",

@@ -14,6 +14,7 @@ from fcb_toolkit.plots.rates import names, rates, side
 from fcb_toolkit.plots.text import LINE, fit, lines
 
 PANEL = 1.25
+CONDITION = re.compile(r"((?:1_)?exact)|(\d+)_(random|close)")
 KINDS = {"random": ("#0072B2", "o", "-"), "close": ("#D55E00", "s", "--")}
 
 
@@ -59,15 +60,13 @@ def tool_lists(
 
 
 def _read(condition: str) -> tuple[int, str]:
-    if condition in ("exact", "1_exact"):
-        return 1, "exact"
-    found = re.fullmatch(r"(\d+)_(random|close)", condition)
+    found = CONDITION.fullmatch(condition)
     if found is None:
         raise DataError(
             f"plots.tool_lists: condition {condition!r}, expected exact or <number>_random or <number>_close; "
             "give single-call rows only"
         )
-    return int(found[1]), found[2]
+    return (int(found[2]), found[3]) if found[2] else (1, "exact")
 
 
 def _panel(axes: Axes, part: pd.DataFrame) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -16,18 +15,7 @@ from fcb_toolkit.reports.items import items_html, items_markdown
 from fcb_toolkit.runs import Run
 from fcb_toolkit.statistics import summarize
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 BY = ("run", "model", "benchmark", "category", "metric")
-
-
-def _accuracy(frame: pd.DataFrame) -> Figure | None:
-    return plots.accuracy(frame)
-
-
-FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure | None]] = {"accuracy": _accuracy}
-"""Name -> figure of a frame; None where the runs do not hold what it needs."""
 
 
 def write_report(runs: Sequence[Run], out: str | Path) -> dict[str, Path]:
@@ -44,17 +32,16 @@ def write_report(runs: Sequence[Run], out: str | Path) -> dict[str, Path]:
     if frame.empty:
         raise DataError(f"{names[0]}: no replies yet, so there is nothing to report")
     table = summarize(frame, by=list(BY))
-    written = {"table": out / "summary.csv", "markdown": out / "summary.md"}
+    written = {"table": out / "summary.csv", "markdown": out / "summary.md", "latex": out / "summary.tex"}
     write_atomic(written["table"], table.to_csv(index=False, lineterminator="\n"))
     write_atomic(written["markdown"], markdown_table(table))
+    write_atomic(written["latex"], plots.latex_table(table, index="run"))
     for run in runs:
         written[f"items {run.name}"] = out / f"items-{run.name}.html"
         write_atomic(written[f"items {run.name}"], items_html(run))
         write_atomic(out / f"items-{run.name}.md", items_markdown(run))
-    for name, draw in FIGURES.items():
-        figure = draw(frame)
-        if figure is not None:
-            written[f"figure {name}"] = plots.save(figure, out / "figures" / name)["png"]
+    for name, figure in plots.every(frame).items():
+        written[f"figure {name}"] = plots.save(figure, out / "figures" / name)["png"]
     return written
 
 

@@ -206,7 +206,7 @@ def test_the_image_is_what_it_was_within_a_tolerance(tmp_path):
         png = plots.save(draw(name), tmp_path / name)["png"]
         small = np.asarray(Image.open(png).convert("L").resize((24, 16), Image.Resampling.BOX), dtype=int)
         assert np.abs(small - np.array(stored[name])).mean() < 4, (
-            f"{name} changed; see scripts in docs/figures.md"
+            f"{name} changed; see docs/figures.md, After a wanted change"
         )
 
 
@@ -386,3 +386,27 @@ def test_a_latex_table_has_booktabs_rules_intervals_and_escaped_text():
     long = plots.latex_table(table)
     assert long.count(r"\\") == len(table) + 1
     assert r"rate, \% &" in long
+
+
+def test_a_report_draws_each_figure_whose_rows_are_there():
+    data = frame(3)
+    assert list(plots.every(data)) == [name for name in plots.every.__globals__["EVERY"] if name != "formats"]
+    assert list(plots.every(frame(1))) == [
+        "accuracy",
+        "tool_lists",
+        "failures",
+        "flow",
+        "official_vs_ours",
+        "judge_agreement",
+        "cost",
+    ]
+    assert "formats" in plots.every(two_benchmarks(frame(2)))
+    nothing = (
+        frame(1).assign(outcome="not_scored").drop(columns=["outcome_rubric", "outcome_functionchat_exact"])
+    )
+    assert plots.every(nothing) == {}
+
+
+def test_samples_of_a_case_draw_no_paired_difference():
+    data = frame(2)
+    assert "differences" not in plots.every(pd.concat([data, data]))
