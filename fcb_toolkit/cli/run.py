@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ def run_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--model", default="embedded", help="embedded, hub id, folder or GGUF file")
     verb.add_argument("--out", help="folder of the run; default runs/MODEL-BENCHMARK")
     verb.add_argument("--limit", type=_positive, help="only the first N cases")
+    verb.add_argument("--sample", type=_positive, help="N cases drawn at random (always the same ones)")
     verb.add_argument("--only", help="only cases whose id, category or condition is or contains this")
     verb.add_argument("--metric", action="append", default=[], help="a metric beside the default ones")
     verb.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -66,6 +68,9 @@ def run(given: argparse.Namespace) -> int:
     all_cases = len(cases)
     if given.only:
         cases = [c for c in cases if given.only in c.id or given.only in (c.category, c.condition)]
+    if given.sample is not None and given.sample < len(cases):
+        drawn = set(random.Random(0).sample(range(len(cases)), given.sample))
+        cases = [case for index, case in enumerate(cases) if index in drawn]
     cases = cases[: given.limit]
     if not cases:
         raise DataError(f"no cases: {all_cases} in {given.benchmark}, none matches --only {given.only!r}")
