@@ -38,6 +38,8 @@ class Bare:
     """True: a code fence is the format's own."""
     beside_text: bool = False
     """True: text before or after the calls is the format's own."""
+    anywhere: bool = False
+    """True: calls in the middle of text count too."""
     whole: bool = False
     """True: only a reply that is nothing but the call counts (a fallback of formats with marks)."""
 
@@ -61,7 +63,9 @@ def read_bare(reading: Reading, start: int, style: Bare) -> bool:
     while (found := scan.search(_START, pos)) is not None:
         group = _group(reading, found.start(), start, trusted=found.start() == begin)
         if isinstance(group, Unreadable):
-            if _meant_as_call(reading, found.start(), begin):
+            if _fence_start(reading, found.start(), start) <= begin and _meant_as_call(
+                reading, found.start()
+            ):
                 reading.text(start, begin)
                 reading.error(group.code, f"the call cannot be read: {group}", begin, scan.end)
                 return True
@@ -83,23 +87,30 @@ def read_bare(reading: Reading, start: int, style: Bare) -> bool:
 def _group(reading: Reading, at: int, floor: int, *, trusted: bool) -> _Group | Unreadable | None:
     """The calls from `at` on; `Unreadable` where the first cannot be decoded, None where it is no call."""
     scan = reading.scan
-    before = _FENCE_BEFORE.search(scan.text[max(floor, at - 60) : at])
-    begin = max(floor, at - 60) + before.start() if before else at
+    begin = _fence_start(reading, at, floor)
+    fenced = begin < at
     values: list[tuple[int, Value]] = []
     pos = stop = at
     while pos < scan.end and scan.text[pos] in "{[":
         try:
-            value = read_value(scan, pos, closers=("```",))
+            value = read_value(scan, pos)
         except Unreadable as unreadable:
             if not values:
                 return unreadable
             break
-        strictly = not trusted or before is not None
+        strictly = not trusted or fenced
         if not looks_like_call(value.value, reading.offered, strictly=strictly):
             break
         values.append((pos, value))
         pos, stop = _gap(reading, value.end)
-    return _Group(begin, stop, tuple(values), before is not None) if values else None
+    return _Group(begin, stop, tuple(values), fenced) if values else None
+
+
+def _fence_start(reading: Reading, at: int, floor: int) -> int:
+    """Where the code fence opens in which the JSON at `at` stands; `at` itself where there is none."""
+    window = max(floor, at - 60)
+    before = _FENCE_BEFORE.search(reading.scan.text[window:at])
+    return window + before.start() if before else at
 
 
 def _gap(reading: Reading, pos: int) -> tuple[int, int]:
@@ -120,13 +131,11 @@ def _at_edge(reading: Reading, groups: list[_Group], begin: int, style: Bare) ->
     first, last = groups[0], groups[-1]
     begins = first.start <= begin
     ends = reading.scan.skip(last.stop) == reading.scan.end
-    return (begins and ends) if style.whole else (begins or ends)
+    return (begins and ends) if style.whole else (begins or ends or style.anywhere)
 
 
-def _meant_as_call(reading: Reading, at: int, begin: int) -> bool:
-    """Whether text that cannot be decoded was a call: it begins the reply and names a tool or arguments."""
-    if at != begin:
-        return False
+def _meant_as_call(reading: Reading, at: int) -> bool:
+    """Whether text that begins a reply and cannot be decoded was a call: it names a tool or arguments."""
     head = reading.scan.slice(at, min(at + 2000, reading.scan.end))
     name = _NAME.search(head)
     return name is not None and (name[1] in reading.offered or _ARGUMENTS.search(head) is not None)

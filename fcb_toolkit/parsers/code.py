@@ -3,14 +3,16 @@
     extract_code("Here:\\n```python\\nx = f()\\n```")      # "x = f()"
 
 Blocks labelled as Python win; several are joined, as in the reference of DPAB. Without one, blocks without
-a label, then any. Without a fence the whole text is the program. A fence inside a triple-quoted string
+a label, then any; blocks that are no Python are left out beside others that are. Without a fence the whole text is the program. A fence inside a triple-quoted string
 does not end a block, and a fence inside a reasoning block does not begin one.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
+import warnings
 from dataclasses import dataclass
 
 from fcb_toolkit.parsers.reasoning import split
@@ -35,7 +37,7 @@ class Block:
 
 
 def extract_code(text: str, prompt: str | None = None) -> str:
-    """The program that `text` holds; "" for an empty reply. Linear in the text, nothing is run or compiled."""
+    """The program that `text` holds; "" for an empty reply. Linear in the text, and nothing of it is run."""
     body = answer_of(text, prompt)
     blocks = find_blocks(body)
     if not blocks:
@@ -43,8 +45,27 @@ def extract_code(text: str, prompt: str | None = None) -> str:
     for wanted in (lambda b: b.label in _PYTHON, lambda b: b.label == "", lambda b: True):
         chosen = [block.code for block in blocks if wanted(block) and block.code.strip()]
         if chosen:
-            return "\n".join(chosen)
+            return _joined(chosen)
     return ""
+
+
+def _joined(programs: list[str]) -> str:
+    """Several blocks as one program; sample output under a Python label is left out."""
+    whole = "\n".join(programs)
+    if len(programs) == 1 or _parses(whole):
+        return whole
+    return "\n".join(filter(_parses, programs)) or whole
+
+
+def _parses(code: str) -> bool:
+    """Whether Python's own parser accepts the text. It builds a tree and runs nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return True
 
 
 def answer_of(text: str, prompt: str | None = None) -> str:

@@ -228,7 +228,8 @@ class Reader:
                 return True
             return False
         at_end = self.scan.ended and self.pos >= self.scan.end
-        if not at_end and not any(self.text.startswith(mark, self.pos) for mark in self.closers):
+        closed = at_end or any(self.text.startswith(mark, self.pos) for mark in self.closers)
+        if not closed or "missing_bracket" in self.repairs:  # two are more than a slip: the value was cut
             self.fail()
         self.repairs.append("missing_bracket")
         return True

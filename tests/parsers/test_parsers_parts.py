@@ -305,6 +305,8 @@ class TestCode:
             ("```python x = 1```", "x = 1"),
             ("- 먼저\n  ```python\n  if x:\n      y = 1\n  ```", "if x:\n    y = 1"),
             ("```python\na = 1\n```\n```python\nb = 2\n```", "a = 1\nb = 2"),
+            ("```python\nx = 1\n```\n출력:\n```python\n>>> 42 is it\n```", "x = 1"),
+            ("```python\nx =\n```\n```python\ny (\n```", "x =\ny ("),
             ("```\n예시\n```\n```python\nx = 1\n```", "x = 1"),
             ("```python\n\n```\n```\nx = 1\n```", "x = 1"),
             ("```python\ndoc = '''\n```\nrun\n```\n'''\nx = 1\n```\n끝", "doc = '''\n```\nrun\n```\n'''\nx = 1"),

@@ -78,6 +78,8 @@ RECOVERED = [
     ("dpab_json", '{"f": {"a": "x"}}', F, None, "wrapper"),
     ("dpab_json", '[{"name": "f", "arguments": {"a": "x"}}]', F, None, "alias"),
     ("dpab_json", '부를 함수:\n```json\n[{"name": "f", "args": {"a": "x"}}]\n```', F, "부를 함수:", "stray_text"),
+    ("dpab_json", '[{"name": "g"}]', [("g", {})], None, "missing_arguments"),
+    ("dpab_json", '다음:\n[{"name": "f", "args": {"a": "x"}}]\n끝.', F, "다음:\n끝.", "stray_text"),
     ("plain_json", "{'name': 'f', 'arguments': {'a': 'x'}}", F, None, "python_string"),
     ("plain_json", '<tool_call>{"name": "f", "arguments": {"a": "x"}}</tool_call>', F, None, "foreign_form"),
 ]  # fmt: skip
@@ -158,6 +160,9 @@ MALFORMED = [
     ("gemma4", '<|tool_call>call:f{a:<|"|>x', "truncated"),
     ("functionary_v31", "<|python_tag|>print(1)", "malformed_call"),
     ("hyperclovax", " -> tool/function_call\n없음<|im_end|>", "malformed_call"),
+    ("dpab_json", '[{"args": {"a": "x"}}]', "malformed_call"),
+    ("dpab_json", '```json\n[{"name": "f", "args": {"a": "x"}\n```', "malformed_value"),
+    ("hermes", '<tool_call>{"name": "f", "arguments": {"a": {"b": 1}</tool_call>', "malformed_value"),
     ("dpab_json", '[{"name": "f", "args": ["x"]}]', "malformed_call"),
 ]  # fmt: skip
 
