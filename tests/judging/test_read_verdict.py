@@ -121,6 +121,6 @@ def test_where_the_official_reading_is_plainly_wrong_ours_is_not(shared):
     wrong = {"not pass", "불합격", "불통과", "bypass", "실패", "못했"}
     for _, row in read(shared / "golden" / "functionchat_judge_text.jsonl"):
         ours = fcb.read_verdict(row["text"])
-        if ours is not None and ours != row["key"]:
+        if ours is not None and row["key"] in ("pass", "fail") and ours != row["key"]:
             both = "pass" in row["text"] and "fail" in row["text"]
             assert both or any(part in row["text"] for part in wrong), row
