@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fcb_toolkit.runs import Run
-from fcb_toolkit.statistics import wilson
 from fcb_toolkit.widgets.cohorts import Rate
 from fcb_toolkit.widgets.markup import Html, join, plural, table, tag
 
 HEAD = (
     "run",
     "model",
-    "pass rate by the metric (95 % interval)",
+    "pass rate by the metric",
     "with corrections",
     "not scored",
     "no reply",
@@ -23,7 +22,7 @@ HEAD = (
 
 
 def draw_summary(rows: Sequence[tuple[Run, Rate, Rate, int]], metric: str) -> Html:
-    """One row per run. The interval is Wilson's and takes items as independent; see `fcb.summarize`."""
+    """One row per run, without intervals: those that respect clusters come from `fcb.summarize`."""
     cells = [
         (
             run.name,
@@ -43,8 +42,7 @@ def draw_summary(rows: Sequence[tuple[Run, Rate, Rate, int]], metric: str) -> Ht
 def rate_text(rate: Rate) -> str:
     if rate.rate is None:
         return "nothing scored"
-    low, high = wilson(rate.passes, rate.scored)
-    return f"{rate.rate:.1%} ({low:.1%} to {high:.1%}), {rate.passes:,} of {rate.scored:,}"
+    return f"{rate.rate:.1%}, {rate.passes:,} of {rate.scored:,}"
 
 
 def _corrected(rate: Rate, changed: int) -> str:
