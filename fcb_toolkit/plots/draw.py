@@ -110,10 +110,13 @@ def figure(draw: Callable[P, tuple[StyledFigure, pd.DataFrame]]) -> Callable[P, 
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> StyledFigure:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if isinstance(value, pd.DataFrame):  # frames put together keep the indices of their parts
+                bound.arguments[name] = value.reset_index(drop=True)
         frames = [value for value in bound.arguments.values() if isinstance(value, pd.DataFrame)]
         plain = {key: value for key, value in bound.arguments.items() if not isinstance(value, pd.DataFrame)}
         with style():
-            fig, rows = draw(*args, **kwargs)
+            fig, rows = draw(*bound.args, **bound.kwargs)
             # Tick labels are made when drawn; made here, they carry the style wherever the figure goes.
             fig.draw_without_rendering()
         runs = dict.fromkeys(str(run) for frame in frames if "run" in frame for run in frame["run"].unique())

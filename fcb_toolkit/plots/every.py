@@ -26,7 +26,7 @@ Needs = Callable[[pd.DataFrame], pd.DataFrame]
 
 def every(frame: pd.DataFrame, *, width: str | float = "acl*") -> dict[str, StyledFigure]:
     """Name -> figure, for each figure whose rows the frame holds, in the order of a paper."""
-    found = {}
+    found, frame = {}, frame.reset_index(drop=True)
     for name, (needs, draw) in EVERY.items():
         part = needs(frame)
         if not part.empty:

@@ -18,9 +18,10 @@ OUTCOMES = {"pass": 1.0, "fail": 0.0, "not_scored": np.nan}
 
 
 def as_frame(runs: Any) -> pd.DataFrame:
-    """The rows of a Run, of several Runs, or of a frame (given back as it is)."""
+    """The rows of a Run, of several Runs, or of a frame (with a fresh index)."""
     if isinstance(runs, pd.DataFrame):
-        return runs
+        # Frames put together keep the indices of their parts.
+        return runs.reset_index(drop=True)
     from fcb_toolkit.frames import to_frame
 
     frame: pd.DataFrame = to_frame(runs)

@@ -259,3 +259,9 @@ def test_the_order_of_the_rows_does_not_matter(rows, random):
         for some in (rows, shuffled)
     ]
     pd.testing.assert_frame_equal(*tables)
+
+
+def test_frames_put_together_with_their_indices_are_summarised_row_by_row():
+    data = pd.concat([frame("pf", model="a"), frame("pp", model="b")])
+    assert statistics.summarize(data, by="model")["rate"].tolist() == [0.5, 1.0]
+    assert statistics.compare(data[data["model"] == "a"], data[data["model"] == "b"]).only_b == 1
