@@ -120,6 +120,8 @@ def test_where_the_official_reading_is_plainly_wrong_ours_is_not(shared):
     """Official keys of 41 texts: ours gives the same, or None, or is right where the official is not."""
     wrong = {"not pass", "불합격", "불통과", "bypass", "실패", "못했"}
     for _, row in read(shared / "golden" / "functionchat_judge_text.jsonl"):
+        if "text" not in row:
+            continue
         ours = fcb.read_verdict(row["text"])
         if ours is not None and row["key"] in ("pass", "fail") and ours != row["key"]:
             both = "pass" in row["text"] and "fail" in row["text"]
