@@ -167,6 +167,8 @@ def guard(folder: str, readable: list[str]) -> Callable[[str, tuple[Any, ...]], 
             )
             if not inside(path, [folder] if writes else [folder, *readable]):
                 raise PermissionError(1, "not permitted in the sandbox", str(path))
+        elif event == "socket.__new__":
+            return  # an event loop makes a pair for itself; to connect or bind is refused
         elif event in refused or event.startswith(families):
             raise PermissionError(1, f"not permitted in the sandbox: {event}")
         elif event in paths:

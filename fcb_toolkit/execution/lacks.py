@@ -23,6 +23,7 @@ WALKS = words("""
 """Attributes by which code climbs from a value to the interpreter's insides."""
 
 _PARSER = re.compile(r"does not yet support (.*)", re.DOTALL)
+_UNSUPPORTED = re.compile(r"not yet (supported|implemented)|are not supported$|is not supported( by monty)?$")
 _ATTRIBUTE = re.compile(r"(?:'([\w.]+)' object|type object '([\w.]+)') has no attribute '(\w+)'")
 _MODULE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
 _FROM = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
@@ -40,6 +41,8 @@ def meaning(kind: str, message: str, refused: str = "", token: str = "\0") -> tu
         return "lacks", f"something it stumbles over ({message[:120]})" if token not in message else "this"
     if kind == "NotImplementedError" and (found := _PARSER.search(message)):
         return "lacks", found[1]
+    if _UNSUPPORTED.search(message) and not _REFUSED.search(message):
+        return "lacks", f"something ({message[:120]})"
     if refused and kind == "PermissionError" and message.startswith("Permission denied: "):
         return "blocked", f"{refused}: {message}"
     if found := _REFUSED.search(message):

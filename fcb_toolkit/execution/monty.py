@@ -15,6 +15,7 @@ but counts as time.
 from __future__ import annotations
 
 import atexit
+import builtins
 import os
 import re
 import secrets
@@ -35,6 +36,26 @@ from fcb_toolkit.records import ExecutionError
 PRELUDE = """
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 T_type, T_iter, T_next, T_tuple, T_locals = type, iter, next, tuple, locals
+T_round, T_float, T_hasattr = round, float, hasattr
+class T_gone:
+    pass
+T_deleted = T_gone()
+def T_delete(container, key):
+    if T_hasattr(container, "__delitem__"):
+        container.__delitem__(key)
+    else:
+        container.pop(key)
+def round(number, ndigits=None):
+    if ndigits is None:
+        return T_round(number)
+    if T_type(number) is T_float and ndigits >= 0 and -1e15 < number < 1e15:
+        return T_float(f"{number:.{ndigits}f}")
+    return T_round(number, ndigits)
+def hasattr(value, name):
+    return T_hasattr(value, name) or T_asked(T_type(value).__name__, name)
+def callable(value):
+    kinds = ("function", "builtin_function_or_method", "type", "functools.partial", "method")
+    return T_type(value).__name__ in kinds or T_hasattr(value, "__call__")
 class T_lazy:
     def __init__(self, items, step, nested):
         self.items, self.step, self.nested = T_iter(items), step, nested
@@ -147,12 +168,13 @@ T_wrap, T_seal, T_late = T_build()
 """
 SETUP_FILE = "<python-input-0>"
 PRELUDE_NAMES = words("""
-    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii exit quit __import__
+    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii round hasattr callable exit quit __import__
 """)
 _NOT_DATA = words("""
     function builtin_function_or_method method type module class bound_method builtin_method
 """)
-_PRINTED = re.compile(r"<|range\(|re\.compile\(")
+_NO_DATA = object()
+_PRINTED = re.compile(r"<|range\(|re\.compile\(|slice\(|typing\.")
 _SYNCHRONOUS = re.compile(r"external function '(\w+)' cannot suspend")
 _STOPPED = re.compile(r"(feed|turn) time limit exceeded|.*sleep.* limit")
 
@@ -271,6 +293,9 @@ class _Session:
             self.trace.leave(*args[1:])
         elif name in ("input", "breakpoint"):
             raise _Stop("blocked", f"the program calls {name}()")
+        elif name == f"{self.token}_asked":
+            self._asked(str(args[0]), str(args[1]))
+            return snapshot.resume({"return_value": False})
         elif name == f"{self.token}_import":
             self._imported(str(args[0]))
         elif name in MONTY_LACKS:
@@ -279,6 +304,12 @@ class _Session:
             missing = f"name {name!r} is not defined"
             return snapshot.resume({"exc_type": "NameError", "message": missing})
         return snapshot.resume({"return_value": None})
+
+    def _asked(self, kind: str, attribute: str) -> None:
+        """`hasattr` said no, which it says of every method of a builtin type."""
+        known = getattr(builtins, kind, None)
+        if isinstance(known, type) and hasattr(known, attribute):
+            raise Lacking(f"the attribute {attribute!r} of {kind}")
 
     def _imported(self, name: str) -> None:
         """`__import__` of a module that the sandbox has not."""
@@ -349,8 +380,8 @@ class _Session:
             if name.startswith(self.token) or (name.startswith("__") and name.endswith("__")):
                 continue
             try:
-                value = worker.feed_run(name)
-                if self._is_data(worker, name, value):
+                value = self._read(worker, name)
+                if value is not _NO_DATA:
                     found[name] = plain(value)
             except pydantic_monty.MontyRuntimeError:
                 found[name] = Opaque("unreadable")
@@ -366,14 +397,21 @@ class _Session:
             return False  # its worker was ended at the memory or time limit
         return True
 
-    def _is_data(self, worker: Any, name: str, value: Any) -> bool:
-        """Functions, classes and modules are no data; the sandbox hands them out as their text."""
-        if isinstance(value, type) or type(value).__name__ in ("MontyStdTypeProxy", "MontyClassTypeProxy"):
-            return False
+    def _read(self, worker: Any, name: str) -> Any:
+        """The variable's value. The sandbox hands out as their text what has no counterpart here."""
+        value = worker.feed_run(name)
+        proxy = type(value).__name__
+        if isinstance(value, type) or proxy in ("MontyStdTypeProxy", "MontyClassTypeProxy"):
+            return _NO_DATA
+        if proxy == "MontyClassProxy" and value.name == f"{self.token}_gone":
+            return _NO_DATA
         if isinstance(value, str) and _PRINTED.match(value):
             kind = worker.feed_run(f"{self.token}_type({name})")
-            return kind is str or (kind is not type and getattr(kind, "name", "object") not in _NOT_DATA)
-        return True
+            if kind is not str:
+                label = str(getattr(kind, "name", None) or getattr(kind, "__name__", kind))
+                data = kind is not type and label not in _NOT_DATA and not value.startswith("typing.")
+                return Opaque(label, value) if data else _NO_DATA
+        return value
 
 
 class _Stop(Exception):

@@ -11,7 +11,7 @@ program is rewritten, so that a trace is right:
 - Generator expressions are lists there: functions would be called for elements that `any`, `next` or
   `break` never reach. Each becomes an object with `__next__` (see `monty.PRELUDE`).
 - `undefined(f())` evaluates `f()` before it notices; CPython does not.
-- `x.__class__`, `sys.exit`, `raise SystemExit(0)` and `builtins.len` are missing there; they have equals.
+- `del`, `x.__class__`, `sys.exit`, `raise SystemExit(0)` and `builtins.len` are missing; they have equals.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ MONTY_LACKS = words("""
     license memoryview staticmethod super vars
 """)
 """Builtins of CPython that the sandbox lacks; a test asks the installed sandbox for both lists."""
+
+IGNORED_METHODS = words("""
+    __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ __getattr__ __getattribute__ __setattr__ __delattr__
+    __format__ __reversed__ __class_getitem__ __init_subclass__ __new__ __del__ __get__ __set__ __missing__
+    __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__
+""")
+"""Special methods of a class that the sandbox does not call."""
 
 TOUCHES_MACHINE = words("""
     _ctypes _posixsubprocess _socket _thread aiohttp cffi ctypes dbm faulthandler fcntl ftplib glob
@@ -155,6 +162,8 @@ def _missing_feature(tree: ast.Module, defined: Collection[str]) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in MONTY_LACKS and node.id not in defined:
             return f"the builtin {node.id!r}"
+        if isinstance(node, ast.FunctionDef) and node.name in IGNORED_METHODS:
+            return f"the method {node.name!r} of a class"
         if _imports_builtins_otherwise(node):
             return "the module 'builtins' under another name"
         if isinstance(node, ast.GeneratorExp) and any(
@@ -176,6 +185,13 @@ def _rewritten(tree: ast.Module, token: str, defined: Collection[str]) -> str | 
     if not rewriter.changed:
         return None
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _flat(targets: list[ast.expr]) -> list[ast.expr]:
+    flat: list[ast.expr] = []
+    for target in targets:
+        flat.extend(_flat(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else [target])
+    return flat
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -213,6 +229,39 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Add) and isinstance(called, ast.Name) and called.id in lazy:
             self.changed = True
             node.value = ast.List([ast.Starred(value, ast.Load())], ast.Load())
+        return node
+
+    def visit_Delete(self, node: ast.Delete) -> ast.AST | list[ast.AST]:
+        statements: list[ast.AST] = []
+        for target in _flat(node.targets):
+            statement = self._deleted(target)
+            if statement is None:
+                return node
+            statements.append(statement)
+        return statements
+
+    def _deleted(self, target: ast.expr) -> ast.stmt | None:
+        """`del name` leaves a mark that is no variable; None for what cannot be written otherwise."""
+        if isinstance(target, ast.Name):
+            return ast.Assign([ast.Name(target.id, ast.Store())], self._name("deleted"))
+        if not isinstance(target, ast.Subscript):
+            return None
+        if isinstance(target.slice, ast.Slice):
+            if target.slice.step is not None:
+                return None
+            self.changed = True
+            place = ast.Subscript(self.visit(target.value), self.visit(target.slice), ast.Store())
+            return ast.Assign([place], ast.List([], ast.Load()))
+        key = [self.visit(target.value), self.visit(target.slice)]
+        return ast.Expr(ast.Call(self._name("delete"), key, []))
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        if [base.id for base in node.bases if isinstance(base, ast.Name)] == ["object"] and len(
+            node.bases
+        ) == 1:
+            self.changed = True
+            node.bases = []
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -17,7 +17,7 @@ from typing import Any
 
 from fcb_toolkit import parsers
 from fcb_toolkit.execution.mocks import parse_quietly
-from fcb_toolkit.parsers.code import extract_code, find_blocks
+from fcb_toolkit.parsers.code import answer_of, extract_code, find_blocks
 from fcb_toolkit.records import FailureKind, ToolCall
 
 REFERENCE = "result_of"
@@ -39,14 +39,22 @@ def program(text: str, mode: str, tools: Collection[str]) -> Read:
         if not code.strip() or _is_prose(text, code, tools):
             return Read(None, FailureKind.MISSING_CALL, "expected Python code, found text only")
         return Read(code)
-    known = parsers.FORMATS
-    parsed = parsers.parse(text, "dpab_json" if "dpab_json" in known else "plain_json")
+    parsed = parsers.parse(text, "dpab_json")
+    if not parsed.tool_calls and parsed.error is None and (span := _list_in_words(text)):
+        parsed = parsers.parse(span, "dpab_json")
     if parsed.error is not None:
         found = f"found a list that cannot be read: {parsed.error.message}"
         return Read(None, FailureKind.MALFORMED_CALL, f"expected a JSON list of calls, {found}")
     if not parsed.tool_calls:
         return Read(None, FailureKind.MISSING_CALL, "expected a JSON list of calls, found none")
     return Read(source_of(parsed.tool_calls, tools))
+
+
+def _list_in_words(text: str) -> str:
+    """From the first "[" to the last "]": a list in the middle of a sentence, as the official tool reads it."""
+    body = answer_of(text)
+    first, last = body.find("["), body.rfind("]")
+    return body[first : last + 1] if 0 <= first < last else ""
 
 
 def _is_prose(text: str, code: str, tools: Collection[str]) -> bool:

@@ -85,6 +85,50 @@ def test_lazy_builtins_stop_where_python_stops(values, stop):
     assert execute(code).variables["seen"] == expected["seen"]
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("x = [1, 2, 3]\ndel x[0], x[-1]", {"x": [2]}),
+        ("x = [1, 2, 3, 4]\ndel x[1:3]", {"x": [1, 4]}),
+        ("x = {'a': 1}\ndel x['a']", {"x": {}}),
+        ("a = b = 1\ndel (a)", {"b": 1}),
+        ("class A(object):\n    n = 1\nx = A().n", {"x": 1}),
+        (
+            "x = [round(2.675, 2), round(2.5), round(0.125, 2), round(15, -1), round(1e300, 2)]",
+            {"x": [2.67, 2, 0.12, 20, 1e300]},
+        ),
+        (
+            "x = [callable(len), callable(lambda: 1), callable(int), callable(1), callable('a')]",
+            {"x": [True, True, True, False, False]},
+        ),
+        ("x = [hasattr(1, 'nope'), hasattr({}, '__nope__')]", {"x": [False, False]}),
+        ("import builtins\nx = builtins.len([1])", {"x": 1}),
+        ("x = __import__('math').floor(1.5)", {"x": 1}),
+        ("try:\n    1 / 0\nexcept Exception as e:\n    x = e.__class__.__name__", {"x": "ZeroDivisionError"}),
+    ],
+)
+def test_what_the_sandbox_has_otherwise_means_the_same(code, expected):
+    ran = execute(code)
+    assert ran.executor == "monty" and ran.variables == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import re\nx = re.sub('a', lambda m: 'b', 'a')",
+        "class A:\n    def __lt__(self, other):\n        return True\nx = sorted([A(), A()])",
+        "from math import *",
+        "x = hasattr('a', 'upper')",
+        "raise ValueError(404)",
+        "x = (1).real",
+        "import statistics",
+    ],
+)
+def test_what_the_sandbox_does_otherwise_is_not_run_there(code):
+    assert execute(code).executor == ""
+    assert execute(code, allow_subprocess=True).executor == "subprocess"
+
+
 def test_the_list_of_missing_builtins_is_that_of_the_installed_sandbox():
     newer = {"PythonFinalizationError", "_IncompleteInputError"}
     unused = {"__loader__", "__spec__", "__debug__", "__package__"}
