@@ -89,7 +89,7 @@ class AnnotateForm:
             self.note.value = sendable(found.note or "") if found else ""
             self.tag.value = sendable(found.tag or "") if found else ""
             self.tag.options = sorted(
-                {edit.values["tag"] for edit in self.notes.edits if edit.values.get("tag")}
+                {sendable(tag) for edit in self.notes.edits if (tag := edit.values.get("tag"))}
             )
             self.wrong.disabled = key is None or verdict is None or verdict.outcome is Outcome.NOT_SCORED
             self.undo.disabled = self._undoable() is None

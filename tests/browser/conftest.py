@@ -1,13 +1,12 @@
 """A real JupyterLab and a real Chromium (see `harness`), and two recorded runs to look at."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import Lab, Page, find_chromium, make_home, running_chromium, running_lab
+from harness import Lab, Page, find_chromium, make_home, need_chromium, running_chromium, running_lab
 
 import fcb_toolkit as fcb
 from fcb_toolkit.models import ScriptedModel
@@ -15,12 +14,7 @@ from fcb_toolkit.models import ScriptedModel
 
 @pytest.fixture(scope="package")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Skips with a plain reason without a browser; a failure where CI says that it must be there."""
-    if find_chromium() is None:
-        reason = "no Chromium on this machine; install it (Debian: apt-get install chromium)"
-        if os.environ.get("FCB_REQUIRE_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    need_chromium(find_chromium())
     return make_home(tmp_path_factory.mktemp("browser") / "home")
 
 

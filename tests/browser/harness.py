@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -34,6 +36,15 @@ WAIT = 60_000
 
 def find_chromium() -> str | None:
     return next((found for name in CHROMIUM if (found := shutil.which(name))), None)
+
+
+def need_chromium(path: str | None) -> None:
+    """Skips with a plain reason without a browser; a failure where CI says that it must be there."""
+    if path is None:
+        reason = "no Chromium on this machine; install it (Debian: apt-get install chromium)"
+        if os.environ.get("FCB_REQUIRE_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
 
 
 def make_home(folder: Path) -> Path:
