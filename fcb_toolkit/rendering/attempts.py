@@ -104,7 +104,15 @@ class Work:
             lost += [] if more in prompt else ["the further details on the tools"]
         elif texts.system and texts.system not in prompt:
             lost.append("the text about the tools")
+        if shape.calls == "content":
+            lost += self._unwritten(prompt)
         return Attempt(prompt, given, self.plan, shape, tuple(lost), tuple(details))
+
+    def _unwritten(self, prompt: str) -> list[str]:
+        """Calls written into the content of which the template shows another text."""
+        turns = [message["tool_calls"] for message in self.conversation.messages if "tool_calls" in message]
+        written = [self.texts.write_calls(calls) for calls in turns]
+        return ["a call written into the content" for text in written if text not in prompt]
 
     def put(
         self, shape: Shape, texts: Texts, tools: Sequence[dict[str, Any]] | None = None

@@ -11,7 +11,8 @@ suits the template best (`audit.shape`); findings say what plain OpenAI messages
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,14 +26,6 @@ from fcb_toolkit.rendering.probe import probe
 from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.prompts import candidates, render
 from fcb_toolkit.rendering.template import Template, load_template
-
-ROUND_TRIP = (
-    {"role": "system", "content": SYSTEM},
-    USER,
-    call_message(RICH, BESIDE),
-    result_message(),
-)
-"""The conversation of `TemplateAudit.prompt`: system text, question, call with text beside it, result."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +52,13 @@ class TemplateAudit:
     format: FormatChoice
     advice: tuple[str, ...]
     prompt: str
-    """The probe conversation as `render` puts it to this template."""
+    """The probe conversation (system text, question, call with text beside it, result) as `render` puts it."""
     tool_cost: Mapping[str, int]
     """What each probe tool adds to the prompt, and the instructions that come with any, in `cost_unit`
     (tokens with a tokenizer, else characters)."""
     cost_unit: str
     template_sha256: str
+    """Of the template's text, as `sha256sum` gives it for a .jinja file."""
     name: str = ""
     """The named template that was chosen, where there are several."""
 
@@ -111,7 +105,9 @@ def audit_template(template: Any) -> TemplateAudit:
     loaded = load_template(template)
     profile = candidates(loaded, True)[0] if loaded.named else probe(loaded)
     looks = look(profile)
-    first, prompt = _rendered(loaded)
+    tools = profile.tools or TOOLS
+    plain, _ = _rendered(loaded, tools, "")
+    _, prompt = _rendered(loaded, tools, BESIDE)
     choice = choose_format(loaded)
     findings = find_all(profile, looks)
     return TemplateAudit(
@@ -123,37 +119,40 @@ def audit_template(template: Any) -> TemplateAudit:
         escapes_korean=looks.escapes,
         prefills_reasoning=looks.prefills,
         findings=findings,
-        shape=first["shape"],
-        mode=first["mode"],
+        shape=plain["shape"],
+        mode=plain["mode"],
         format=choice,
-        advice=_advice(profile, looks, first["mode"], choice),
+        advice=_advice(profile, looks, plain["mode"], choice),
         prompt=prompt,
-        tool_cost=_tool_cost(loaded),
+        tool_cost=_tool_cost(loaded, tools),
         cost_unit="tokens" if loaded.tokenizer is not None else "characters",
-        template_sha256=profile.template.sha256,
+        template_sha256=hashlib.sha256(profile.template.text.encode("utf-8", "surrogatepass")).hexdigest(),
         name=profile.template.name,
     )
 
 
-def _rendered(template: Template) -> tuple[dict[str, str], str]:
+def _rendered(
+    template: Template, tools: Sequence[Mapping[str, Any]], beside: str
+) -> tuple[dict[str, str], str]:
+    talk = [{"role": "system", "content": SYSTEM}, USER, call_message(RICH, beside), result_message()]
     try:
-        rendered = render(ROUND_TRIP, TOOLS, template)
+        rendered = render(talk, tools, template)
     except ConversationError as error:
         return {"shape": "", "mode": "none"}, str(error)
     return {"shape": rendered.shape, "mode": rendered.mode}, rendered.prompt
 
 
-def _tool_cost(template: Template) -> dict[str, int]:
+def _tool_cost(template: Template, tools: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """What each probe tool adds beside the other, and what comes with the first tool of all."""
     messages = [{"role": "system", "content": SYSTEM}, USER]
     try:
         nothing, both, first, second = (
-            _length(template, render(messages, tools, template).prompt)
-            for tools in ((), TOOLS, TOOLS[:1], TOOLS[1:])
+            _length(template, render(messages, some, template).prompt)
+            for some in ((), tools, tools[:1], tools[1:])
         )
     except ConversationError:
         return {}
-    names = [tool["function"]["name"] for tool in TOOLS]
+    names = [tool["function"]["name"] for tool in tools]
     costs = {names[0]: both - second, names[1]: both - first}
     return {**costs, "instructions": both - nothing - sum(costs.values())}
 

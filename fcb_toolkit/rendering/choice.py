@@ -19,7 +19,7 @@ def choose_format(template: Any) -> FormatChoice:
     """
     loaded = load_template(template)
     try:
-        rendered = render([USER], TOOLS, loaded)
+        rendered = render([USER], candidates(loaded, True)[0].tools or TOOLS, loaded)
     except ConversationError as error:
         return FormatChoice(PROMPT_FORMAT, str(error))
     for profile in candidates(loaded, True):

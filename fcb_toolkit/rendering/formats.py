@@ -77,16 +77,18 @@ def reading_formats(text: str, prompt: str, calls: Sequence[Call], tools: Sequen
     """The formats whose parsers read exactly these calls out of `text`, best first.
 
     Best: reads strictly, then stands in its surroundings, then its mark comes first. Text without any
-    format's mark is tried with the formats that have none.
+    format's mark is tried with all of them, leniently only with those that have no mark.
     """
     marked = matching_formats(text)
-    tried = marked or [name for name, format in FORMATS.items() if format.bare]
+    # A format may be known by what stands around its calls alone: Llama 4's Python calls have no mark.
+    around = [name for name, words in SURROUNDINGS.items() if words in prompt and name not in marked]
     scored = []
-    for order, format in enumerate(tried):
+    for order, format in enumerate([*marked, *around] if marked else FORMATS):
         if format in NOT_FROM_TEMPLATES:
             continue
         strict = reads_back(text, format, calls, tools, strict=True)
-        if strict or reads_back(text, format, calls, tools):
+        lenient = format in marked or FORMATS[format].bare or FORMATS[format].signature is None
+        if strict or (lenient and reads_back(text, format, calls, tools)):
             scored.append((not strict, _out_of_place(format, prompt), order, format))
     return [format for *_, format in sorted(scored)]
 
@@ -112,13 +114,13 @@ def told_format(text: str, prompt: str) -> str:
 
 def _json_call(call: Mapping[str, Any], key: str = "arguments") -> str:
     function = call["function"]
-    return json.dumps({"name": function["name"], key: function["arguments"]}, ensure_ascii=False)
+    return prompt_mode.safe_json({"name": function["name"], key: function["arguments"]})
 
 
 def _python_call(call: Mapping[str, Any]) -> str:
     function = call["function"]
     arguments = ", ".join(f"{key}={value!r}" for key, value in function["arguments"].items())
-    return f"{function['name']}({arguments})"
+    return f"{function['name']}({arguments})".replace("</think>", "<\\x2fthink>")
 
 
 def _xml_call(call: Mapping[str, Any]) -> str:

@@ -85,7 +85,9 @@ def _tool_variants(shape: Shape, conversation: Conversation) -> Iterator[tuple[S
     """The shape, and then with schemas made flat or descriptions escaped, where these tools could need it."""
     dumped = json.dumps([tool["function"] for tool in conversation.tools], ensure_ascii=False)
     loose = re.search(r'"type": \[|"\$ref"|"anyOf"|"oneOf"', dumped) is not None
-    schemas = ("given", "flat") if loose and shape.schemas == "given" else (shape.schemas,)
+    schemas = ["given", "flat"] if loose and shape.schemas == "given" else [shape.schemas]
+    if shape.schemas == "flat":
+        schemas.append("full")
     for escapes in ("none", "tool", "all") if "\\" in dumped else ("none",):
         for schema in schemas:
             why = () if schema == shape.schemas else ("schemas are flattened: the template fails on them",)

@@ -132,7 +132,12 @@ def calls_text(calls: Sequence[Mapping[str, Any]]) -> str:
     objects = [
         {"name": call["function"]["name"], "arguments": call["function"]["arguments"]} for call in calls
     ]
-    return json.dumps(objects[0] if len(objects) == 1 else objects, ensure_ascii=False)
+    return safe_json(objects[0] if len(objects) == 1 else objects)
+
+
+def safe_json(value: Any) -> str:
+    """JSON without a closing reasoning tag: templates cut earlier turns at it, and parsers replies."""
+    return json.dumps(value, ensure_ascii=False).replace("</think>", "<\\/think>")
 
 
 def results_text(results: Sequence[Mapping[str, Any]], language: str) -> str:

@@ -44,7 +44,7 @@ class Shape:
     system: str = "system"
     """`system`, or `user` (put before the first user turn's text)."""
     schemas: str = "given"
-    """`given`, or `flat` ($ref resolved, one `type` a property)."""
+    """`given`, `flat` ($ref resolved, one `type` a property), or `full` (flat, with empty descriptions)."""
     escapes: str = "none"
     """Descriptions escaped for templates that build JSON by hand: `none`, `tool` or `all`."""
     variables: str = "text"
@@ -99,7 +99,7 @@ def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
     messages = _place_system(messages, texts.system, shape.system, shape.fixes)
     messages = fixed_turns(messages, shape.fixes)
     messages = [_shaped(message, shape, texts) for message in messages]
-    tools = shape_tools(conversation.tools, flat=shape.schemas == "flat", escapes=shape.escapes)
+    tools = shape_tools(conversation.tools, schemas=shape.schemas, escapes=shape.escapes)
     return _with_tools(messages, tools, shape, texts)
 
 

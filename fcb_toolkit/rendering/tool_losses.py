@@ -160,6 +160,8 @@ def _details(region: str, schema: Any, root: Any, depth: int) -> Iterator[str]:
     for value in schema.get("enum") or ():
         if not shows_value(region, value):
             yield "enum"
+    if "const" in schema and not shows_value(region, schema["const"]):
+        yield "enum"
     if "default" in schema and not shows_value(region, schema["default"]):
         yield "default"
     if _nullable(schema) and not re.search(r"null|none|optional", region, re.IGNORECASE):

@@ -1,6 +1,6 @@
 """Tool schemas as templates need them: $ref resolved, one type a property, descriptions escaped.
 
-    shape_tools(tools, flat=True)   # {"type": ["integer", "null"]} -> {"type": "integer", "nullable": True}
+    shape_tools(tools, schemas="flat")   # {"type": ["integer", "null"]} -> {"type": "integer", "nullable": True}
 
 Templates that print JSON get the schema as it is. Those that walk it print `p.type | upper`, for which a
 missing type or a list of types comes out as nothing or as a Python list.
@@ -17,20 +17,34 @@ MAX_REFS = 8
 
 
 def shape_tools(
-    tools: Sequence[Mapping[str, Any]], *, flat: bool = False, escapes: str = "none"
+    tools: Sequence[Mapping[str, Any]], *, schemas: str = "given", escapes: str = "none"
 ) -> list[dict[str, Any]]:
-    """The tools with flat schemas and escaped descriptions, where asked."""
+    """The tools with flat or full schemas and escaped descriptions, where asked."""
     shaped = []
     for tool in tools:
         function = dict(tool["function"])
-        if flat:
+        if schemas != "given":
             function["parameters"] = flat_schema(function["parameters"])
+        if schemas == "full":
+            function["parameters"] = _full_schema(function["parameters"])
         if escapes == "all":
             function["parameters"] = _escaped_schema(function["parameters"])
         if escapes != "none":
             function["description"] = _escaped(function["description"])
         shaped.append({**tool, "function": function})
     return shaped
+
+
+def _full_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A flat schema with what templates read without asking whether it is there."""
+    out = {"description": "", **schema}
+    if isinstance(schema.get("properties"), Mapping):
+        out["properties"] = {key: _full_schema(value) for key, value in schema["properties"].items()}
+    if isinstance(schema.get("items"), Mapping):
+        out["items"] = _full_schema(schema["items"])
+    if schema.get("type") == "object" and not isinstance(schema.get("additionalProperties"), Mapping):
+        out["additionalProperties"] = {"type": "any"}
+    return out
 
 
 def _escaped(text: str) -> str:

@@ -384,3 +384,11 @@ def test_a_parameter_named_like_a_word_of_json_schema_is_not_mistaken_for_it(tex
     rendered = render([user("재 줘")], [tool], texts["functiongemma-270m-it"])
     assert "- properties (선택)" in rendered.prompt
     assert "tools are written into the system text" in "".join(rendered.notes)
+
+
+def test_a_closing_reasoning_tag_in_an_argument_does_not_cut_the_written_call(texts: dict[str, str]) -> None:
+    note = {"grade": "일반", "tags": ["앞</think>뒤"]}
+    messages = [user("방"), turn(("a1", "book_room", note)), result("a1", "예약 끝")]
+    rendered = render(messages, TOOLS, texts["deepseek-r1-distill-qwen-7b"])
+    assert '"tags": ["앞<\\/think>뒤"]' in rendered.prompt
+    assert not [note for note in rendered.notes if note.startswith("not shown")]

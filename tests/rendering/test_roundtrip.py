@@ -2,6 +2,7 @@
 
 import json
 import os.path
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,14 @@ def test_no_value_is_lost_through_any_template_and_every_gap_has_its_reason(
     assert [trip for trip in every if trip.way != "native" and not trip.reason] == []
 
 
+def test_the_documented_counts_are_those_of_the_table(trips: dict[str, tuple[Trip, ...]], root: Path) -> None:
+    text = (root / "docs" / "rendering.md").read_text(encoding="utf-8")
+    ways = [trip.way for made in trips.values() for trip in made]
+    counts = [len(ways), *(ways.count(way) for way in ("native", "content", "text", "prompt"))]
+    tail = text[text.index("no value is lost: of") :]
+    assert [int(number.replace(",", "")) for number in re.findall(r"\b[\d,]*\d\b", tail)] == counts
+
+
 def test_templates_that_show_calls_and_have_a_parser_carry_most_values_themselves(
     texts: dict[str, str], trips: dict[str, tuple[Trip, ...]]
 ) -> None:
@@ -88,7 +97,7 @@ def test_templates_that_show_calls_and_have_a_parser_carry_most_values_themselve
             and audit.shows_calls
             and "calls_not_read_back" not in {f.code for f in audit.findings}
         ):
-            assert len(native) >= len(VALUES) - 2, name
+            assert len(native) >= len(VALUES) - 4, name
 
 
 @pytest.mark.slow
@@ -135,6 +144,10 @@ values = st.recursive(
 objects = st.dictionaries(texts_of_any_kind, values, max_size=4)
 
 ONE_TEMPLATE_A_FORMAT = {
+    "command_r": "command-r7b-12-2024.tool_use",
+    "functionary_v25": "functionary-small-v2.5",
+    "functionary_v32": "functionary-medium-v3.2",
+    "solar_open": "solar-open-100b",
     "deepseek_v3": "deepseek-r1.vllm",
     "deepseek_v31": "deepseek-v3.1",
     "deepseek_v32": "deepseek-v3.2",
