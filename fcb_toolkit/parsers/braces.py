@@ -18,8 +18,8 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import read_value
 
 _CALL = re.compile(r"call:\s*+([^\s{}<>\[\]\"',]{1,200})\s*+\{")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3}+)?(?=\s*+[,}\]])")
-_WORD = re.compile(r"(true|false|null|True|False|None)(?=\s*+[,}\]])")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3}+)?(?=\s*+[,}\]<])")
+_WORD = re.compile(r"(true|false|null|True|False|None)(?=\s*+[,}\]<])")
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _KEY = re.compile(r"[^{}\[\],:<>]{1,400}+(?=:)")
 _BARE = re.compile(r"[^,}\]{\[]*+")
@@ -38,10 +38,10 @@ class Marks:
 class _Braces:
     """A descent over one object; `pos` moves forward only."""
 
-    __slots__ = ("pos", "quote", "repairs", "scan")
+    __slots__ = ("marks", "pos", "quote", "repairs", "scan")
 
-    def __init__(self, reading: Reading, pos: int, quote: str) -> None:
-        self.scan, self.pos, self.quote = reading.scan, pos, quote
+    def __init__(self, reading: Reading, pos: int, marks: Marks) -> None:
+        self.scan, self.pos, self.marks, self.quote = reading.scan, pos, marks, marks.quote
         self.repairs: list[str] = []
 
     def fail(self, expected: str) -> Unreadable:
@@ -83,8 +83,14 @@ class _Braces:
         """True where another member follows."""
         self.pos = self.scan.skip(self.pos)
         if self.take(","):
-            return True
+            self.pos = self.scan.skip(self.pos)
+            if not self.scan.at(close, self.pos):
+                return True
+            self.repairs.append("trailing_comma")
         if self.take(close):
+            return False
+        if self.scan.at(self.marks.close, self.pos) and "missing_bracket" not in self.repairs:
+            self.repairs.append("missing_bracket")
             return False
         raise self.fail(f"',' or {close!r}")
 
@@ -218,7 +224,7 @@ def _read_call(reading: Reading, start: int, marks: Marks) -> int:
     head = scan.match(_CALL, start)
     if head is None:
         raise Unreadable("malformed_call", f"character {start}: expected call:NAME and an object", start)
-    braces = _Braces(reading, head.end(), marks.quote)
+    braces = _Braces(reading, head.end(), marks)
     arguments = braces.object(1)
     name = head[1]
     if marks.typed:

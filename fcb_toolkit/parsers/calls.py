@@ -43,6 +43,8 @@ def add_calls(reading: Reading, value: Any, span: Span) -> str | None:
         if key is not None:
             items = value[key]
             reading.repair("wrapper")
+    if not items:
+        return "the list holds no call"
     calls = []
     for item in items:
         call = call_of(reading, item, span)

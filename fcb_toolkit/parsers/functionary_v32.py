@@ -24,5 +24,4 @@ FORMAT = Format(
     models="functionary v3.2",
     signature=re.compile(r"(?:\A|\n|>)>>>[^\s(){}\[\]\"'`>]{1,200}[ \t]*+\n\s*+\{"),
     openers=(MARK,),
-    bare=True,
 )

@@ -56,8 +56,8 @@ def read_calls(reading: Reading, start: int) -> int:
         raise Unreadable("malformed_call", f"character {start}: no call stands there", start)
     value = read_value(scan, start)
     problem = add_calls(reading, value.value, Span(start, value.end))
-    if problem is not None or value.value == []:
-        raise Unreadable("malformed_call", problem or "the list of calls is empty", value.end)
+    if problem is not None:
+        raise Unreadable("malformed_call", problem, value.end)
     reading.repair("foreign_form", *value.repairs)
     return value.end
 

@@ -49,6 +49,10 @@ def read_message(reading: Reading, message: Mapping[str, Any]) -> None:
     calls = message.get("tool_calls")
     if calls is None and isinstance(message.get("function_call"), Mapping):
         calls = [{"function": message["function_call"]}]
+    written = decode(calls) if isinstance(calls, str) else None
+    if written is not None and isinstance(written.value, (list, dict)):
+        reading.repair("double_encoded")
+        calls = written.value
     if isinstance(calls, Mapping):
         reading.repair("single_object")
         calls = [calls]
@@ -67,6 +71,9 @@ def _read_call(reading: Reading, call: Any, index: int) -> None:
         reading.errors.append(_error("malformed_call", where, call, "an object"))
         return
     function = call.get("function", call)
+    if isinstance(function, str) and function.strip():
+        reading.repair("wrapper")
+        function = {**call, "name": function}
     if not isinstance(function, Mapping):
         reading.errors.append(_error("malformed_call", f"{where}.function", function, "an object"))
         return

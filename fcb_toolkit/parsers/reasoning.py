@@ -83,8 +83,10 @@ def _call_start(scan: Scan, start: int, openers: tuple[str, ...], signature: re.
 def _orphan(scan: Scan, signature: re.Pattern[str] | None) -> Split:
     stop, close = scan.find_first(_ORPHANS, 0)
     called = stop > 0 and signature is not None and scan.search(signature, 0, stop) is not None
-    begins_bare = scan.text[scan.skip(0) : scan.skip(0) + 1] in ("{", "[")
-    if stop < 0 or called or begins_bare:
+    first = scan.skip(0)
+    begins_bare = scan.text[first : first + 1] in ("{", "[") or scan.at("```", first)
+    quoted = stop > 0 and scan.text[stop + len(close) : stop + len(close) + 1] in ('"', "'", "\\")
+    if stop < 0 or called or begins_bare or quoted:
         return Split(None, 0)
     opening = next(pair[0] for pair in PAIRS if pair[1] == close)
     if 0 <= scan.find(opening, 0) < stop:  # a block in the middle of an answer is the answer's

@@ -245,6 +245,19 @@ class TestOpenAI:
         assert parse(message, "openai").tool_calls[0].arguments == {"a": "x"}
         assert parse(message, "openai", strict=True).error is not None
 
+    def test_calls_in_another_dress_are_read(self) -> None:
+        call = {"name": "f", "arguments": '{"a": "x"}'}
+        dressed: list[Any] = [
+            {"function": call},
+            json.dumps([{"function": call}]),
+            [call],
+            [{"function": "f", "arguments": call["arguments"]}],
+        ]
+        for calls in dressed:
+            message = {"content": None, "tool_calls": calls}
+            assert parse(message, "openai").tool_calls[0].arguments == {"a": "x"}
+            assert parse(message, "openai", strict=True).error is not None
+
     @pytest.mark.parametrize(
         ("message", "sentence"),
         [
