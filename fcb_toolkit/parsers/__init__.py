@@ -99,6 +99,8 @@ FORMATS: dict[str, Format] = {
 """Every format by name. `auto` is no format: `parse` chooses one of these and says which."""
 
 FALLBACK = "plain_json"
+_SIGNS = ("<", "[", "`", ">>>", "->", "Action:")
+"""Every signature holds one of these: most answers hold none."""
 _SNIFFED = 100_000
 """Characters of a reply in which `auto` looks for a format's mark."""
 
@@ -146,6 +148,8 @@ def sniff(text: str) -> str | None:
 def matching_formats(text: str) -> list[str]:
     """Names of the formats whose marks are in `text`: the mark that begins first leads, the longest of
     those that begin together. Formats without a mark (bare JSON) are never in it."""
+    if not any(sign in text for sign in _SIGNS):
+        return []
     found: list[tuple[int, int, str]] = []
     for name, format in FORMATS.items():
         match = format.signature.search(text, 0, _SNIFFED) if format.signature else None
