@@ -146,8 +146,6 @@ def _sample(run: Run, reply: Reply) -> dict[str, Any]:
     message = {**said, **({"tool_calls": calls} if calls else {})}
     verdicts = {name: rows[reply.key] for name, rows in run.verdicts.items() if reply.key in rows}
     given = [_message(one) for one in case.messages]
-    counts = {"input_tokens": reply.prompt_tokens or 0, "output_tokens": reply.reply_tokens or 0}
-    counts["total_tokens"] = sum(counts.values())
     stop = "max_tokens" if reply.finish_reason == "length" else "tool_calls" if calls else "stop"
     sample = {
         "id": case.id,
@@ -159,7 +157,7 @@ def _sample(run: Run, reply: Reply) -> dict[str, Any]:
             "model": run.model_name,
             "choices": [{"message": message, "stop_reason": stop}],
             "completion": said["content"],
-            "usage": counts,
+            "usage": _usage(reply),
             "time": reply.seconds,
         },
         "scores": {name: _score(verdict, reply) for name, verdict in verdicts.items()},
@@ -176,6 +174,11 @@ def _sample(run: Run, reply: Reply) -> dict[str, Any]:
         told = "; ".join(reply.notes) or "no reply"
         sample["error"] = {"message": told, "traceback": "", "traceback_ansi": ""}
     return {key: _utf8(_plain(value)) for key, value in sample.items()}
+
+
+def _usage(reply: Reply) -> dict[str, int]:
+    prompt, said = reply.prompt_tokens or 0, reply.reply_tokens or 0
+    return {"input_tokens": prompt, "output_tokens": said, "total_tokens": prompt + said}
 
 
 def _kept(case: Case, reply: Reply, verdicts: Mapping[str, Verdict]) -> dict[str, Any] | str:

@@ -34,7 +34,7 @@ WIDTHS: Mapping[str, float] = {
     "colm": 5.5,
     "icml": 3.25,
     "icml*": 6.75,
-    "aaai": 3.3,
+    "aaai": 3.31,
     "aaai*": 7.0,
     "ieee": 3.5,
     "ieee*": 7.16,
@@ -42,7 +42,7 @@ WIDTHS: Mapping[str, float] = {
     "acm*": 7.0,
     "slide": 10.0,
 }
-"""Inches. A star means both columns, as in LaTeX's `figure*`; measured from the venues' style files."""
+"""Inches: \\columnwidth of the venues' style files, with a star \\textwidth (LaTeX's `figure*`)."""
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D31")
 """Okabe and Ito's colours without the yellow, which vanishes on paper; never the only difference."""

@@ -26,7 +26,8 @@ STAGES: Mapping[str, tuple[str, ...]] = {
         "wrong_language",
         "unfaithful_answer",
     ),
-    "execution": ("execution_error", "blocked_code", "missing_value"),
+    "execution": ("execution_error", "blocked_code"),
+    "values": ("missing_value",),
 }
 """Where a case can be lost, in the order in which failures are decided; all failure kinds, once each."""
 

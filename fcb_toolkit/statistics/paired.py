@@ -19,6 +19,8 @@ from fcb_toolkit.statistics.differences import Pairs, interval, least_difference
 from fcb_toolkit.statistics.inputs import as_frame, passed, units
 from fcb_toolkit.statistics.intervals import check_level
 
+COUNTS = ("difference", "rate_a", "rate_b", "n", "clusters", "both", "only_a", "only_b", "neither")
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -88,31 +90,23 @@ def compare(
             f"compare: the runs share no case: the first has {len(left)} rows "
             f"({_example(left)}), the second {len(right)} ({_example(right)}); give two runs of one benchmark"
         )
-    both = both.dropna(subset=["passed_a", "passed_b"]).rename(columns={"cluster_a": "cluster"})
-    data = Pairs.of(both["passed_a"].to_numpy(), both["passed_b"].to_numpy(), units(both, cluster))
+    scored = both.dropna(subset=["passed_a", "passed_b"]).rename(columns={"cluster_a": "cluster"})
+    data = Pairs.of(scored["passed_a"].to_numpy(), scored["passed_b"].to_numpy(), units(scored, cluster))
     low, high = interval(data, level)
-    shared = len(left.merge(right, on=["case_id", "sample"]))
+    counts = {name: getattr(data, name) for name in COUNTS}
     return Comparison(
         a=_name(a, left),
         b=_name(b, right),
-        difference=data.difference,
         low=low,
         high=high,
         level=level,
-        rate_a=data.rate_a,
-        rate_b=data.rate_b,
-        n=data.n,
-        clusters=data.clusters,
-        both=data.both,
-        only_a=data.only_a,
-        only_b=data.only_b,
-        neither=data.neither,
         mcnemar_p=_mcnemar(data),
         permutation_p=permutation_p(data),
         minimum_detectable=least_difference(data, level),
         not_scored_a=int(left["passed"].isna().sum()),
         not_scored_b=int(right["passed"].isna().sum()),
-        unpaired=len(left) + len(right) - 2 * shared,
+        unpaired=len(left) + len(right) - 2 * len(both),
+        **counts,
     )
 
 
