@@ -23,39 +23,8 @@ from collections.abc import Callable
 from typing import Any
 
 from fcb_toolkit.errors import DataError
+from fcb_toolkit.rendering.type_hints import Hints
 
-_NAMES = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "complex": "number",
-    "bool": "boolean",
-    "None": "null",
-    "NoneType": "null",
-    "bytes": "string",
-    "date": "string",
-    "datetime": "string",
-    "time": "string",
-    "Path": "string",
-    "dict": "object",
-    "Dict": "object",
-    "Mapping": "object",
-    "MutableMapping": "object",
-    "TypedDict": "object",
-    "list": "array",
-    "List": "array",
-    "Sequence": "array",
-    "Iterable": "array",
-    "Collection": "array",
-    "tuple": "array",
-    "Tuple": "array",
-    "set": "array",
-    "Set": "array",
-    "frozenset": "array",
-    "FrozenSet": "array",
-}
-_ANYTHING = {"Any", "object"}
-_TRANSPARENT = {"Annotated", "Required", "NotRequired", "Final", "ClassVar", "ReadOnly"}
 _SKIPPED = {"self", "cls"}
 
 
@@ -73,7 +42,10 @@ def function_schema(function: str | Callable[..., Any]) -> dict[str, Any]:
         raise DataError(f"the function's source is not Python: {error}; expected one `def`") from None
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return _schema(node)
+            try:
+                return _schema(node, Hints.of_source(tree))
+            except RecursionError:
+                raise DataError(f"the hints of {node.name!r} are nested too deeply; simplify them") from None
     raise DataError("the function's source holds no function; expected one `def`")
 
 
@@ -90,7 +62,7 @@ def _source_of(function: Callable[..., Any]) -> str:
     return f"def {name}{signature}:\n    {inspect.getdoc(function) or ''!r}\n"
 
 
-def _schema(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Any]:
+def _schema(node: ast.FunctionDef | ast.AsyncFunctionDef, hints: Hints) -> dict[str, Any]:
     description, about = _docstring(ast.get_docstring(node) or "")
     properties: dict[str, Any] = {}
     required = []
@@ -100,7 +72,7 @@ def _schema(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Any]:
     for argument, default in zip([*positional, *node.args.kwonlyargs], defaults, strict=True):
         if argument.arg in _SKIPPED:
             continue
-        schema = _hint(argument.annotation)
+        schema = hints.schema(argument.annotation)
         if default is None:
             required.append(argument.arg)
         else:
@@ -127,97 +99,11 @@ def _default(node: ast.expr) -> dict[str, Any]:
     return {"default": value}
 
 
-def _hint(node: ast.expr | None) -> dict[str, Any]:
-    """The JSON Schema of one type hint; {} accepts anything."""
-    if node is None:
-        return {}
-    if isinstance(node, ast.Constant):
-        return _constant(node.value)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _union([_hint(node.left), _hint(node.right)])
-    if isinstance(node, ast.Subscript):
-        return _subscript(_name(node.value), node.slice)
-    name = _name(node)
-    return {"type": _NAMES[name]} if name in _NAMES else {}
-
-
-def _constant(value: Any) -> dict[str, Any]:
-    if value is None:
-        return {"type": "null"}
-    if isinstance(value, str):  # a hint in quotes
-        try:
-            return _hint(ast.parse(value, mode="eval").body)
-        except (SyntaxError, ValueError):
-            return {}
-    return {}
-
-
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _subscript(name: str, inner: ast.expr) -> dict[str, Any]:
-    items = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
-    if name == "Literal":
-        return _literal(items)
-    if name == "Optional":
-        return _union([_hint(inner), {"type": "null"}])
-    if name == "Union":
-        return _union([_hint(item) for item in items])
-    if name in _TRANSPARENT:
-        return _hint(items[0])
-    kind = _NAMES.get(name)
-    if kind == "object":
-        values = _hint(items[1]) if len(items) > 1 else {}
-        return {"type": "object", **({"additionalProperties": values} if values else {})}
-    if kind == "array":
-        return _array(name, items)
-    return {"type": kind} if kind else {}
-
-
-def _array(name: str, items: list[ast.expr]) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "array"}
-    ellipsis = isinstance(items[-1], ast.Constant) and items[-1].value is Ellipsis
-    if name in ("tuple", "Tuple") and not ellipsis:
-        schema["prefixItems"] = [_hint(item) for item in items]
-        return {**schema, "minItems": len(items), "maxItems": len(items)}
-    if inner := _hint(items[0]):
-        schema["items"] = inner
-    return {**schema, "uniqueItems": True} if name.lower() in ("set", "frozenset") else schema
-
-
-def _literal(items: list[ast.expr]) -> dict[str, Any]:
-    values: list[Any] = []
-    for item in items:
-        try:
-            values.append(ast.literal_eval(item))
-        except (ValueError, TypeError, SyntaxError):
-            return {}
-    kinds = list(dict.fromkeys(_NAMES.get(type(value).__name__, "") for value in values))
-    if all(kinds):
-        return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": values}
-    return {"enum": values}
-
-
-def _union(members: list[dict[str, Any]]) -> dict[str, Any]:
-    """`type: [...]` where every member is only a type, else `anyOf`; anything swallows the rest."""
-    flat: list[dict[str, Any]] = []
-    for member in members:
-        if not member:
-            return {}
-        flat.extend(member["anyOf"] if set(member) == {"anyOf"} else [member])
-    if all(set(member) == {"type"} for member in flat):
-        kinds: list[str] = []
-        for member in flat:
-            kind = member["type"]
-            kinds.extend(k for k in (kind if isinstance(kind, list) else [kind]) if k not in kinds)
-        return {"type": kinds[0] if len(kinds) == 1 else kinds}
-    return {"anyOf": [member for i, member in enumerate(flat) if member not in flat[:i]]}
-
-
 def _docstring(text: str) -> tuple[str, dict[str, str]]:
-    """(what it does, {parameter: description}) of a Google-style docstring."""
+    """(what it does, {parameter: description}) of a Google-style docstring, or one with `:param name:`."""
     lines = inspect.cleandoc(text).split("\n")
+    if any(line.startswith(":param") for line in lines):
+        return _field_list(lines)
     heads = [i for i, line in enumerate(lines) if re.fullmatch(r"[A-Z][a-z]+:", line.rstrip())]
     description = "\n".join(lines[: heads[0]] if heads else lines).strip()
     about: dict[str, str] = {}
@@ -236,6 +122,23 @@ def _docstring(text: str) -> tuple[str, dict[str, str]]:
         elif current and line.strip():
             about[current] = f"{about[current]} {line.strip()}".strip()
     return description, about
+
+
+def _field_list(lines: list[str]) -> tuple[str, dict[str, str]]:
+    """The same for `:param name: description` lines."""
+    start = next(i for i, line in enumerate(lines) if line.startswith(":"))
+    about: dict[str, str] = {}
+    current = ""
+    for line in lines[start:]:
+        match = re.match(r":param\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)$", line)
+        if match:
+            current = match[1]
+            about[current] = match[2].strip()
+        elif line.startswith(":"):
+            current = ""
+        elif current and line.strip():
+            about[current] = f"{about[current]} {line.strip()}".strip()
+    return "\n".join(lines[:start]).strip(), about
 
 
 def _choices(text: str) -> tuple[str, list[Any] | None]:

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fcb_toolkit.rendering.material import leaves
-from fcb_toolkit.rendering.messages import Conversation
-from fcb_toolkit.rendering.shapes import decoded
+from fcb_toolkit.rendering.messages import Conversation, decoded
 
 
 def conversation_losses(prompt: str, conversation: Conversation) -> tuple[str, ...]:

@@ -176,15 +176,24 @@ def _arguments(arguments: Any, where: str, notes: list[str]) -> dict[str, Any]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-            # Some servers encode the text a second time.
-            arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
         except (ValueError, RecursionError):
             notes.append(f"{where}: the arguments are not JSON and are shown as {{}}")
             return {}
+        if isinstance(arguments, str):
+            arguments = decoded(arguments)  # Some servers encode the text a second time.
     if not isinstance(arguments, Mapping):
         raise ConversationError(f"{where}: 'arguments' is {kind_of(arguments)}, expected an object")
     check_depth(arguments, f"{where}: 'arguments'")
     return dict(arguments)
+
+
+def decoded(text: str) -> Any:
+    """The object or list that the text is in JSON; else the text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (dict, list)) else text
 
 
 def _pair(messages: list[dict[str, Any]], notes: list[str]) -> None:

@@ -128,6 +128,7 @@ def relevant_fixes(plan: Plan, conversation: Conversation) -> tuple[str, ...]:
     messages = conversation.messages
     roles = [message["role"] for message in messages]
     pairs = list(pairwise(roles))
+    opening = [role for role in roles if role != "system"][:1]
     called = [message for message in messages if message.get("tool_calls")]
     users = [message["content"] for message in messages if message["role"] == "user"]
     as_text = plan.shape.results == "user"
@@ -135,7 +136,7 @@ def relevant_fixes(plan: Plan, conversation: Conversation) -> tuple[str, ...]:
     found = {
         "split": native and any(len(message["tool_calls"]) > 1 for message in called),
         "join": any(a == b and a != "tool" for a, b in pairs) or (as_text and ("tool", "user") in pairs),
-        "between": not as_text and ("tool", "user") in pairs,
+        "between": (not as_text and ("tool", "user") in pairs) or opening not in (["user"], []),
         "distinct": bool(conversation.tools) and plan.shape.tools == "tools" and len(users) > len(set(users)),
         "system": bool(conversation.tools) and plan.shape.tools == "tools" and "system" not in roles,
         "nine": plan.shape.ids == "given"

@@ -13,7 +13,7 @@ Messages = list[dict[str, Any]]
 FIXES = {
     "split": "parallel calls are shown one after the other, each with its own result",
     "join": "neighbouring turns of one role are joined by a blank line",
-    "between": "an empty assistant turn stands between a tool result and the user's next turn",
+    "between": "empty turns stand between a tool result and the user's next turn, or before the assistant's first",
     "distinct": "equal user turns are told apart by a key that is not shown",
     "system": "an empty system message was added, without which the tools are not shown",
     "beside": "the text beside a call is a turn of its own before the call",
@@ -106,11 +106,14 @@ def _joined(messages: Messages) -> Messages:
 
 
 def _with_empty_turns(messages: Messages) -> Messages:
-    """An empty assistant turn between a tool result (or a call) and a user turn."""
+    """An empty assistant turn between a tool result (or a call) and a user turn; an empty user turn before a
+    conversation that the assistant begins."""
     out: Messages = []
     for message in messages:
         after_tool = out and (out[-1]["role"] == "tool" or "tool_calls" in out[-1])
         if message["role"] == "user" and after_tool:
             out.append({"role": "assistant", "content": ""})
+        if message["role"] in ("assistant", "tool") and (not out or out[-1]["role"] == "system"):
+            out.append({"role": "user", "content": ""})
         out.append(message)
     return out

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fcb_toolkit.rendering import prompt_mode
-from fcb_toolkit.rendering.messages import Conversation
+from fcb_toolkit.rendering.messages import Conversation, decoded
 from fcb_toolkit.rendering.reordered import Messages, fixed_turns, in_call_order, split_calls, text_apart
 from fcb_toolkit.rendering.tool_shapes import shape_tools
 
@@ -199,12 +199,3 @@ def _shaped_result(message: dict[str, Any], shape: Shape) -> dict[str, Any]:
             }
         shaped["content"] = value
     return shaped
-
-
-def decoded(text: str) -> Any:
-    """The object or list that the text is in JSON; else the text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, (dict, list)) else text

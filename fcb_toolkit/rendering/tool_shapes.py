@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MAX_REFS = 8
-"""How deep a definition may hold itself; deeper it becomes a plain object."""
+MAX_NODES = 2000
+"""How many schemas one tool may unfold to; references beyond it become plain objects."""
 
 
 def shape_tools(
@@ -62,31 +62,47 @@ def _escaped_schema(schema: Any) -> Any:
     return [_escaped_schema(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def flat_schema(schema: Any, root: Any = None, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+def flat_schema(schema: Any) -> dict[str, Any]:
     """The schema with each $ref replaced by what it names, and with one `type` at each level.
 
     Null in a type list or a union becomes `nullable: true`. Several types keep `anyOf` beside the first.
     """
-    root = schema if root is None else root
-    schema = schema if isinstance(schema, Mapping) else {}
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        found = _resolve(root, reference)
-        if found is None or seen.count(reference) >= 1 or len(seen) >= MAX_REFS:
-            found = {"type": "object"}
-        rest = {k: v for k, v in schema.items() if k != "$ref"}
-        return flat_schema({**found, **rest}, root, (*seen, reference))
-    out = {k: v for k, v in schema.items() if k not in ("$defs", "definitions")}
-    out.update(_one_type(out))
-    if out.get("default", ...) is None:
-        # Walking templates print the word None; that null is the default is said in the system text.
-        del out["default"]
-        out["nullable"] = True
-    if isinstance(out.get("properties"), Mapping):
-        out["properties"] = {k: flat_schema(v, root, seen) for k, v in out["properties"].items()}
-    if isinstance(out.get("items"), Mapping):
-        out["items"] = flat_schema(out["items"], root, seen)
-    return out
+    return _Flat(schema).of(schema, ())
+
+
+class _Flat:
+    """Flattens one schema; `left` bounds what references may unfold to."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.left = MAX_NODES
+
+    def of(self, schema: Any, seen: tuple[str, ...]) -> dict[str, Any]:
+        self.left -= 1
+        schema = schema if isinstance(schema, Mapping) else {}
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            found = _resolve(self.root, reference)
+            if found is None or reference in seen or self.left < 0:
+                found = {"type": "object"}
+            rest = {k: v for k, v in schema.items() if k != "$ref"}
+            return self.of({**found, **rest}, (*seen, reference))
+        out = {k: v for k, v in schema.items() if k not in ("$defs", "definitions")}
+        for key in ("anyOf", "oneOf"):
+            if isinstance(out.get(key), list):
+                out[key] = [
+                    self.of(m, seen) if isinstance(m, Mapping) and "$ref" in m else m for m in out[key]
+                ]
+        out.update(_one_type(out))
+        if out.get("default", ...) is None:
+            # Walking templates print the word None; that null is the default is said in the system text.
+            del out["default"]
+            out["nullable"] = True
+        if isinstance(out.get("properties"), Mapping):
+            out["properties"] = {k: self.of(v, seen) for k, v in out["properties"].items()}
+        if isinstance(out.get("items"), Mapping):
+            out["items"] = self.of(out["items"], seen)
+        return out
 
 
 def _resolve(root: Any, reference: str) -> Mapping[str, Any] | None:

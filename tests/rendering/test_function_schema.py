@@ -121,3 +121,55 @@ def test_a_function_without_source_is_read_by_its_signature() -> None:
 def test_what_is_no_function_is_refused(source: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         function_schema(source)
+
+
+def test_names_that_the_source_defines_are_followed() -> None:
+    source = """
+from enum import Enum
+from typing import Literal, TypedDict
+
+Size = Literal["대", "소"]
+
+class Mode(Enum):
+    SLOW = "절전"
+    FAST = "고속"
+
+class Place(TypedDict, total=False):
+    name: Required[str]
+    floor: int
+    inside: "Place"
+
+def go(mode: Mode, size: Size | None, place: Place, many: list[Mode]): ...
+"""
+    properties = parameters(source)["properties"]
+    mode = {"type": "string", "enum": ["절전", "고속"]}
+    assert properties["mode"] == mode
+    assert properties["many"] == {"type": "array", "items": mode}
+    assert properties["size"] == {"anyOf": [{"type": "string", "enum": ["대", "소"]}, {"type": "null"}]}
+    assert properties["place"] == {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "floor": {"type": "integer"}, "inside": {}},
+        "required": ["name"],
+    }
+
+
+def test_field_lists_are_read_too() -> None:
+    source = '''
+def f(a: str, b: int):
+    """하는 일.
+
+    :param a: 하나
+        이어서
+    :param int b: 둘
+    :return: 없음
+    """
+'''
+    tool = function_schema(source)["function"]
+    assert tool["description"] == "하는 일."
+    described = {name: schema["description"] for name, schema in tool["parameters"]["properties"].items()}
+    assert described == {"a": "하나 이어서", "b": "둘"}
+
+
+def test_hints_nested_beyond_reason_are_refused() -> None:
+    with pytest.raises(DataError, match=r"nested too deeply|is not Python"):
+        function_schema("def f(a: " + " | ".join(["int"] * 20_000) + "): ...")
