@@ -33,6 +33,7 @@ from typing import Any
 from fcb_toolkit.execution import cpython, monty
 from fcb_toolkit.execution.mocks import read
 from fcb_toolkit.execution.options import ExecutionOptions, configure, current, using
+from fcb_toolkit.execution.prelude import PRELUDE_NAMES
 from fcb_toolkit.execution.program import Program
 from fcb_toolkit.execution.program import read as read_program
 from fcb_toolkit.execution.trace import RejectedCall, TracedExecution
@@ -98,7 +99,7 @@ def execute_with(
     mocks = read(functions)
     given = dict(context or {})
     token = monty.new_token()
-    program = read_program(code, token, mocks.names | monty.PRELUDE_NAMES | set(given))
+    program = read_program(code, token, mocks.names | PRELUDE_NAMES | set(given))
     if refused := _refused(program):
         return TracedExecution(error=refused, executor="monty", seconds=time.monotonic() - started)
     lacks = program.lacks

@@ -2,9 +2,9 @@
 
 A program gets one session of one worker: first the prelude, the mock functions and their tracers (one
 snippet that this module wrote), then the model's program. A tracer suspends the worker on each call and
-this process writes the call down, so that calls made before a time-out are kept. Where a worker cannot
-suspend (inside `sorted(key=...)`, `__next__` ...) the tracer keeps the record, in a closure, until it can.
-A report counts only if it comes from the first snippet (the worker says from where), under a name of 64
+this process writes the call down, so that calls made before a time-out are kept. What a call gave back comes
+with the next report; so does a call made where a worker cannot suspend (`sorted(key=...)`, `__next__` ...).
+Until then the tracer keeps it in a closure. A report counts only if it comes from the first snippet (the worker says from where), under a name of 64
 random bits that the program has no way to see: it cannot forge or erase a call, only really make one.
 
 Limits: the worker stops itself at the time and memory limit and is killed one second after the time
@@ -25,156 +25,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from fcb_toolkit.errors import DataError, MissingExtra
+from fcb_toolkit.execution import monty_values
 from fcb_toolkit.execution.lacks import meaning
 from fcb_toolkit.execution.mocks import Mocks
 from fcb_toolkit.execution.options import ExecutionOptions
-from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, TOUCHES_MACHINE, Program, words
+from fcb_toolkit.execution.prelude import PRELUDE_NAMES, setup_source
+from fcb_toolkit.execution.program import MONTY_LACKS, TOUCHES_MACHINE, Program
 from fcb_toolkit.execution.trace import Trace, TracedExecution
-from fcb_toolkit.execution.values import Opaque, plain
 from fcb_toolkit.records import ExecutionError
 
-PRELUDE = """
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
-T_type, T_iter, T_next, T_tuple, T_locals = type, iter, next, tuple, locals
-T_round, T_float, T_hasattr = round, float, hasattr
-class T_gone:
-    pass
-T_deleted = T_gone()
-def T_delete(container, key):
-    if T_hasattr(container, "__delitem__"):
-        container.__delitem__(key)
-    else:
-        container.pop(key)
-def round(number, ndigits=None):
-    if ndigits is None:
-        return T_round(number)
-    if T_type(number) is T_float and ndigits >= 0 and -1e15 < number < 1e15:
-        return T_float(f"{number:.{ndigits}f}")
-    return T_round(number, ndigits)
-def hasattr(value, name):
-    return T_hasattr(value, name) or T_asked(T_type(value).__name__, name)
-def callable(value):
-    kinds = ("function", "builtin_function_or_method", "type", "functools.partial", "method")
-    return T_type(value).__name__ in kinds or T_hasattr(value, "__call__")
-class T_lazy:
-    def __init__(self, items, step, nested):
-        self.items, self.step, self.nested = T_iter(items), step, nested
-        self.ready, self.inner = T_iter([]), T_iter([])
-    def __iter__(self):
-        return self
-    def __next__(self):
-        while True:
-            for value in self.inner:
-                return value
-            for value in self.ready:
-                if not self.nested:
-                    return value
-                self.inner = T_iter(value)
-                break
-            else:
-                self.ready = T_iter(self.step(T_next(self.items)))
-class T_zip:
-    def __init__(self, items, strict):
-        self.items, self.strict = [T_iter(item) for item in items], strict
-    def __iter__(self):
-        return self
-    def __next__(self):
-        found = []
-        for item in self.items:
-            try:
-                found.append(T_next(item))
-            except StopIteration:
-                if self.strict and found:
-                    raise ValueError("zip() arguments have different lengths")
-                raise
-        if not found:
-            raise StopIteration
-        return T_tuple(found)
-class T_count:
-    def __init__(self, items, start):
-        self.items, self.at = T_iter(items), start
-    def __iter__(self):
-        return self
-    def __next__(self):
-        value = T_next(self.items)
-        self.at += 1
-        return (self.at - 1, value)
-def zip(*iterables, strict=False):
-    return T_zip(iterables, strict)
-def enumerate(iterable, start=0):
-    return T_count(iterable, start)
-def map(function, iterable, *iterables):
-    if iterables:
-        return T_lazy(T_zip((iterable,) + iterables, False), lambda values: [function(*values)], False)
-    return T_lazy(iterable, lambda value: [function(value)], False)
-def filter(function, iterable):
-    if function is None:
-        return T_lazy(iterable, lambda value: [value] if value else [], False)
-    return T_lazy(iterable, lambda value: [value] if function(value) else [], False)
-def ascii(value):
-    return f"{value!a}"
-def T_exit(code=None):
-    if code is None:
-        raise SystemExit
-    raise SystemExit(f"{code}")
-exit = quit = T_exit
-def __import__(name, globals=None, locals=None, fromlist=(), level=0):
-{imports}
-    return T_import(name)
-"""
-PRELUDE = PRELUDE.replace(
-    "{imports}",
-    "\n".join(
-        f"    if name == {name!r}:\n        import {name}\n        return {name}"
-        for name in sorted(MONTY_MODULES - {"__future__"})
-    ),
-)
-TRACER = """
-def T_build():
-    from copy import deepcopy
-    late, sealed = [], []
-    def copied(value):
-        try:
-            return deepcopy(value)
-        except Exception:
-            return value
-    def wrap(name, function):
-        if sealed:
-            return None
-        def traced(*args, **kwargs):
-            try:
-                S_enter([*late], name, args, kwargs)
-                late.clear()
-            except NotImplementedError:
-                late.append((True, name, copied(args), copied(kwargs)))
-            ok, value = False, None
-            try:
-                value = function(*args, **kwargs)
-                ok = True
-                return value
-            finally:
-                try:
-                    S_leave([*late], ok, value)
-                    late.clear()
-                except NotImplementedError:
-                    late.append((False, ok, copied(value)))
-        return traced
-    def seal():
-        sealed.append(True)
-    def read():
-        return [*late]
-    return wrap, seal, read
-T_wrap, T_seal, T_late = T_build()
-"""
 SETUP_FILE = "<python-input-0>"
-PRELUDE_NAMES = words("""
-    Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii round hasattr callable exit quit __import__
-""")
-_NOT_DATA = words("""
-    function builtin_function_or_method method type module class bound_method builtin_method
-""")
-_NO_DATA = object()
-_PRINTED = re.compile(r"<|range\(|re\.compile\(|slice\(|typing\.")
 _SYNCHRONOUS = re.compile(r"external function '(\w+)' cannot suspend")
 _STOPPED = re.compile(r"(feed|turn) time limit exceeded|.*sleep.* limit")
 
@@ -187,6 +47,20 @@ def run(
     program: Program, mocks: Mocks, options: ExecutionOptions, context: Mapping[str, Any], token: str
 ) -> TracedExecution:
     """Raises `Lacking`, and `DataError` for mocks that fail by themselves. `token`: as in `program.read`."""
+    try:
+        return _run(program, mocks, options, context, token)
+    except _ReadAgain:
+        return _run(program, mocks, options, context, token, together=False)
+
+
+def _run(
+    program: Program,
+    mocks: Mocks,
+    options: ExecutionOptions,
+    context: Mapping[str, Any],
+    token: str,
+    together: bool = True,
+) -> TracedExecution:
     pool = _pool()
     import pydantic_monty
 
@@ -197,14 +71,18 @@ def run(
         "max_memory": options.memory_mb * 2**20,
         "max_suspensions": 2**31,
     }
+    policy: Any = {"sleep": "call_host"}
     variables: dict[str, Any] = {}
     error: ExecutionError | None = None
-    policy: Any = {"sleep": "call_host"}
+    names: list[str] = []
     try:
         with pool.checkout(limits=limits, os_policy=policy, assert_message_annotations=False) as worker:
             error = session.drive(worker, context)
-            variables = session.finish(worker, context, error)
+            names = session.finish(worker, context, error)
+            variables = monty_values.read(worker, names, token, together)
     except pydantic_monty.MontyCrashedError as crash:
+        if names and together:
+            raise _ReadAgain from None
         if not crash.timed_out and time.monotonic() - started < options.seconds:
             raise Lacking(f"something that crashes it ({str(crash).splitlines()[0][:120]})") from None
         error = ExecutionError("timeout", f"stopped after {options.seconds:g} s")
@@ -213,13 +91,6 @@ def run(
 
 def new_token() -> str:
     return f"fcb_{secrets.token_hex(8)}"
-
-
-def setup_source(mocks: Mocks, token: str, secret: str) -> str:
-    """The first snippet of a session: prelude, mocks, tracers around the mocks."""
-    own = (PRELUDE + TRACER).replace("T_", f"{token}_").replace("S_", f"{secret}_")
-    wrapped = [f'{name} = {token}_wrap("{name}", {name})' for name in mocks.signatures]
-    return "\n".join((own, mocks.source, *wrapped, f"{token}_seal()"))
 
 
 class _Session:
@@ -288,9 +159,6 @@ class _Session:
         if snapshot.position.filename == SETUP_FILE and name == f"{self.secret}_enter":
             self.trace.late(args[0])
             self.trace.enter(*args[1:])
-        elif snapshot.position.filename == SETUP_FILE and name == f"{self.secret}_leave":
-            self.trace.late(args[0])
-            self.trace.leave(*args[1:])
         elif name in ("input", "breakpoint"):
             raise _Stop("blocked", f"the program calls {name}()")
         elif name == f"{self.token}_asked":
@@ -361,57 +229,24 @@ class _Session:
             return ExecutionError("blocked", reason)
         return ExecutionError(kind.rpartition(".")[2], message)
 
-    def finish(self, worker: Any, context: Mapping[str, Any], error: ExecutionError | None) -> dict[str, Any]:
-        """The calls not yet reported, and the variables."""
-        if not self._late(worker) or (error and error.code == "timeout"):
-            # After a time-out the interpreter vouches for no value.
-            return {}
-        return self._variables(worker, context)
-
-    def _variables(self, worker: Any, context: Mapping[str, Any]) -> dict[str, Any]:
-        """The program's global variables that hold data; each is read by its name alone."""
-        import pydantic_monty
-
-        listed = set(worker.feed_run(f"[*{self.token}_locals()]"))
-        own = self.mocks.names | PRELUDE_NAMES
-        names = [name for name in listed if name not in own or name in self.program.bound or name in context]
-        found: dict[str, Any] = {}
-        for name in sorted(names):
-            if name.startswith(self.token) or (name.startswith("__") and name.endswith("__")):
-                continue
-            try:
-                value = self._read(worker, name)
-                if value is not _NO_DATA:
-                    found[name] = plain(value)
-            except pydantic_monty.MontyRuntimeError:
-                found[name] = Opaque("unreadable")
-        return found
-
-    def _late(self, worker: Any) -> bool:
-        """The last calls that could not be reported at once; False if the session is lost."""
+    def finish(self, worker: Any, context: Mapping[str, Any], error: ExecutionError | None) -> list[str]:
+        """Takes the reports that waited; gives the names of the program's variables."""
         import pydantic_monty
 
         try:
-            self.trace.late(worker.feed_run(f"{self.token}_late()"))
+            late, listed = worker.feed_run(f"[{self.token}_late(), [*{self.token}_locals()]]")
         except (pydantic_monty.MontyError, RuntimeError):
-            return False  # its worker was ended at the memory or time limit
-        return True
+            return []  # the session is lost: its worker was ended at the memory or time limit
+        self.trace.late(late)
+        if error and error.code == "timeout":
+            return []  # after a time-out the interpreter vouches for no value
+        own = self.mocks.names | PRELUDE_NAMES
+        bound = self.program.bound
+        return sorted(name for name in set(listed) if name not in own or name in bound or name in context)
 
-    def _read(self, worker: Any, name: str) -> Any:
-        """The variable's value. The sandbox hands out as their text what has no counterpart here."""
-        value = worker.feed_run(name)
-        proxy = type(value).__name__
-        if isinstance(value, type) or proxy in ("MontyStdTypeProxy", "MontyClassTypeProxy"):
-            return _NO_DATA
-        if proxy == "MontyClassProxy" and value.name == f"{self.token}_gone":
-            return _NO_DATA
-        if isinstance(value, str) and _PRINTED.match(value):
-            kind = worker.feed_run(f"{self.token}_type({name})")
-            if kind is not str:
-                label = str(getattr(kind, "name", None) or getattr(kind, "__name__", kind))
-                data = kind is not type and label not in _NOT_DATA and not value.startswith("typing.")
-                return Opaque(label, value) if data else _NO_DATA
-        return value
+
+class _ReadAgain(Exception):
+    """The worker ended while its variables were read together."""
 
 
 class _Stop(Exception):

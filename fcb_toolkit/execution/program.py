@@ -9,7 +9,7 @@ The sandbox interpreter (pydantic-monty 1.4) is not CPython. Where it differs wi
 program is rewritten, so that a trace is right:
 
 - Generator expressions are lists there: functions would be called for elements that `any`, `next` or
-  `break` never reach. Each becomes an object with `__next__` (see `monty.PRELUDE`).
+  `break` never reach. Each becomes an object with `__next__` (see `prelude`).
 - `undefined(f())` evaluates `f()` before it notices; CPython does not.
 - `del`, `x.__class__`, `sys.exit`, `raise SystemExit(0)` and `builtins.len` are missing; they have equals.
 """

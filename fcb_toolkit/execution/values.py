@@ -93,7 +93,7 @@ def opaque(value: Any) -> Opaque:
     """The label of a host value (a date, a decimal, the sandbox's stand-in for an instance)."""
     kind = type(value).__name__
     if kind in ("MontyClassProxy", "MontyClassTypeProxy", "MontyStdTypeProxy"):
-        # The sandbox's lazy objects bear the name of a session (see `monty.PRELUDE`).
+        # The sandbox's lazy objects bear the name of a session (see `prelude`).
         return Opaque("iterator" if str(value.name).startswith("fcb_") else str(value.name))
     try:
         text = repr(value)

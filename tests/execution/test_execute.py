@@ -167,7 +167,7 @@ def test_context_gives_the_program_its_first_variables():
     ],
 )
 def test_the_error_code(code, error):
-    ran = execute(code, MOCKS, seconds=1)
+    ran = execute(code, MOCKS, seconds=0.5 if error == "timeout" else 20)
     assert ran.error.code == error
     assert ran.executor == "monty"
 

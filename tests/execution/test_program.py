@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fcb_toolkit.execution import execute, monty
+from fcb_toolkit.execution import execute, monty, prelude
 from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, read
 
 
@@ -132,7 +132,7 @@ def test_what_the_sandbox_does_otherwise_is_not_run_there(code):
 def test_the_list_of_missing_builtins_is_that_of_the_installed_sandbox():
     newer = {"PythonFinalizationError", "_IncompleteInputError"}
     unused = {"__loader__", "__spec__", "__debug__", "__package__"}
-    known = set(dir(builtins)) - monty.PRELUDE_NAMES - unused - newer - {"input"}
+    known = set(dir(builtins)) - prelude.PRELUDE_NAMES - unused - newer - {"input"}
     missing = {name for name in known if _fails(f"x = {name} is None", "NameError")}
     assert missing == (MONTY_LACKS & known)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fcb_toolkit.execution import execute, monty
+from fcb_toolkit.execution import execute, prelude
 from fcb_toolkit.execution.mocks import read
 
 MOCKS = "def pay(amount):\n    return amount\n"
@@ -39,7 +39,7 @@ def test_a_call_cannot_be_erased(code):
 
 
 def test_an_exec_of_the_setup_text_with_a_guessed_name_reports_nothing():
-    source = monty.setup_source(read(MOCKS), "fcb_guess", "fcb_guess2")
+    source = prelude.setup_source(read(MOCKS), "fcb_guess", "fcb_guess2")
     ran = execute(f"exec({source!r})\npay(3)", MOCKS)
     assert ran.calls == ()
 
