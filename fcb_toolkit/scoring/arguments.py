@@ -36,6 +36,21 @@ class CallCheck:
 
 
 RIGHT = CallCheck()
+_PLAIN = frozenset((str, int, bool, float))
+
+
+def plainly_right(gold: GoldCall, call: ToolCall) -> bool:
+    """Whether the arguments are the ground truth itself, told without a schema or a policy: most calls are."""
+    found, expected = call.arguments, gold.arguments
+    if len(found) != len(expected):
+        return False
+    for key, argument in expected.items():
+        if key not in found or not argument.any_of:
+            return False
+        value, truth = found[key], argument.any_of[0]
+        if type(value) is not type(truth) or type(value) not in _PLAIN or value != truth:
+            return False
+    return True
 
 
 def check_call(gold: GoldCall, call: ToolCall, properties: Mapping[str, Any], steps: Policy) -> CallCheck:
@@ -63,22 +78,33 @@ def check_call(gold: GoldCall, call: ToolCall, properties: Mapping[str, Any], st
                 by_default.append(key)
             else:
                 problems.append(_missing(key, argument))
-    for key in found.keys() - expected.keys():
-        if _is_default(properties.get(key), found[key]):
-            by_default.append(key)
-        else:
-            problems.append(_extra(key, found[key]))
+    if not found.keys() <= expected.keys():
+        _surplus(found, expected, properties, problems, by_default)
     if not problems and not normalised and not by_default:
         return RIGHT
     return CallCheck(tuple(problems), normalised or _NO_STEPS, tuple(by_default))
 
 
+def _surplus(
+    found: Mapping[str, Any],
+    expected: Mapping[str, Any],
+    properties: Mapping[str, Any],
+    problems: list[Problem],
+    by_default: list[str],
+) -> None:
+    """Adds what is given beyond the gold: nothing new if it is the schema's default, else a problem."""
+    for key, value in found.items():
+        if key in expected:
+            continue
+        if _is_default(properties.get(key), value):
+            by_default.append(key)
+        else:
+            text = f"{key}: expected no such argument, found {show(value)}"
+            problems.append(Problem(FailureKind.EXTRA_ARGUMENT, text))
+
+
 def _missing(key: str, argument: GoldArgument) -> Problem:
     return Problem(FailureKind.MISSING_ARGUMENT, f"{key}: expected {_expected(argument)}, found nothing")
-
-
-def _extra(key: str, value: Any) -> Problem:
-    return Problem(FailureKind.EXTRA_ARGUMENT, f"{key}: expected no such argument, found {show(value)}")
 
 
 def match_argument(argument: GoldArgument, found: Any, schema: Any, steps: Policy) -> tuple[str, ...] | None:

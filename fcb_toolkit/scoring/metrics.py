@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from typing import Any, overload
 
@@ -38,12 +37,13 @@ class Metric:
 def _in_module(module: str, name: str) -> Function:
     """The function, imported when it is first called: `import fcb_toolkit.scoring` stays quick."""
 
-    @cache
-    def load() -> Function:
-        return getattr(import_module(f"fcb_toolkit.scoring.{module}"), name)  # type: ignore[no-any-return]
+    function: Function | None = None
 
     def call(case: Case, answer: Answer) -> Verdict:
-        return load()(case, answer)
+        nonlocal function
+        if function is None:
+            function = getattr(import_module(f"fcb_toolkit.scoring.{module}"), name)
+        return function(case, answer)
 
     call.__name__ = name
     return call
