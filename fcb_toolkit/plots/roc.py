@@ -25,8 +25,9 @@ def roc(
     axes.plot([0, 100], [0, 100], color="0.7", lw=0.6)
     for index, name in enumerate(order(frame[over])):
         rows = frame[frame[over].map(str) == name]
-        look = {"color": COLORS[index % len(COLORS)], "ls": STYLES[index % len(STYLES)]}
-        axes.plot(100 * rows["wrong"], 100 * rows["right"], lw=1.2, label=name, **look)
+        x, y = 100 * rows["wrong"].to_numpy(float), 100 * rows["right"].to_numpy(float)
+        color, dashes = COLORS[index % len(COLORS)], STYLES[index % len(STYLES)]
+        axes.plot(x, y, lw=1.2, label=name, color=color, ls=dashes)
     axes.set_xlabel("others that pass, %")
     axes.set_ylabel("paraphrases that pass, %")
     axes.set_xlim(0, 100)

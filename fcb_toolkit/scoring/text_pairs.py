@@ -9,6 +9,7 @@ kind: `paraphrase` (should pass), `unrelated`, `related` (same topic, another st
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -67,3 +68,24 @@ def best_threshold(rows: Sequence[Row], step: float = 0.01) -> float:
 
     grid = [round(index * step, 6) for index in range(int(1 / step) + 1)]
     return max(grid, key=lead)
+
+
+def roc_points(rows: Sequence[Row], guard: bool = True) -> list[dict[str, float]]:
+    """Each threshold that changes something, with the shares of paraphrases (`right`) and others (`wrong`) passed.
+
+    Kinds count alike in `wrong`. From the strictest threshold to none, so that both shares grow.
+    """
+    points = []
+    for threshold in [1.01, *sorted({row["similarity"] for row in rows}, reverse=True)]:
+        rates = pass_rates(rows, threshold, guard)
+        others = [rate for kind, rate in rates.items() if kind != "paraphrase"]
+        points.append(
+            {"threshold": threshold, "right": rates["paraphrase"], "wrong": sum(others) / len(others)}
+        )
+    return points
+
+
+def area(points: Sequence[Mapping[str, float]]) -> float:
+    """Area under a curve of `roc_points` (trapezoids), completed to (1, 1) by a straight line."""
+    ends = [*points, {"right": 1.0, "wrong": 1.0}]
+    return sum((b["wrong"] - a["wrong"]) * (a["right"] + b["right"]) / 2 for a, b in pairwise(ends))

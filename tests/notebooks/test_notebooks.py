@@ -14,6 +14,7 @@ HEADLINES = {
     "2_first_look": r"replies to 181 cases, verdicts: .*call_match",
     "3_explore_failures": r"Explorer\(embedded-free: 181 of 181 items\)",
     "4_paper_figures": r"\d+ rows of ([3-9]|\d\d+) runs",
+    "6_text_close": r"opposites and negations that pass in the held half: [0-9] of 94",
 }
 """What must stand somewhere in the outputs (a regular expression)."""
 

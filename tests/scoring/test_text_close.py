@@ -14,7 +14,15 @@ from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Case, FailureKind, Outcome
 from fcb_toolkit.scoring import score, text_close
 from fcb_toolkit.scoring.answers import answer
-from fcb_toolkit.scoring.text_pairs import KINDS, best_threshold, measure, pass_rates, read_pairs
+from fcb_toolkit.scoring.text_pairs import (
+    KINDS,
+    area,
+    best_threshold,
+    measure,
+    pass_rates,
+    read_pairs,
+    roc_points,
+)
 
 
 def case(gold: str, others: Any = None) -> Case:
@@ -147,3 +155,26 @@ def test_an_encoder_gives_one_unit_vector_a_text_and_takes_any_text(name: str) -
     for vector in vectors:
         assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-3)
         assert sum(float(x) ** 2 for x in vector) == pytest.approx(1.0, abs=1e-2)
+
+
+def test_the_area_of_a_perfect_and_of_a_blind_reading() -> None:
+    def rows(right: float, wrong: float) -> list[dict[str, Any]]:
+        return [
+            {"kind": "paraphrase", "similarity": right, "against": ""},
+            {"kind": "related", "similarity": wrong, "against": ""},
+        ]
+
+    assert area(roc_points(rows(0.9, 0.5))) == 1.0
+    assert area(roc_points(rows(0.5, 0.9))) == 0.0
+    assert area(roc_points(rows(0.7, 0.7))) == 0.5
+
+
+def test_the_roc_figure_draws_one_curve_for_each_reading() -> None:
+    import pandas as pd
+
+    from fcb_toolkit.plots.roc import roc
+
+    points = pd.DataFrame({"right": [0.0, 0.8, 1.0], "wrong": [0.0, 0.1, 1.0]})
+    drawn = roc(pd.concat([points.assign(curve="a"), points.assign(curve="b")]))
+    assert [line.get_label() for line in drawn.axes[0].lines][1:] == ["a", "b"]
+    assert list(drawn.axes[0].lines[1].get_ydata()) == [0.0, 80.0, 100.0]
