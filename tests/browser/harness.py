@@ -132,8 +132,12 @@ class Lab:
     def __init__(self, url: str, token: str, root: Path, opens: str) -> None:
         self.url, self.token, self.root, self.opens = url, token, root, opens
 
-    def write(self, name: str, cells: list[str]) -> str:
-        """A notebook in the server's folder; the address that opens it alone."""
+    def address(self, name: str) -> str:
+        """Opens one notebook of the server's folder, alone."""
+        return f"{self.url}/{self.opens}/{name}?token={self.token}"
+
+    def write(self, name: str, cells: list[str]) -> None:
+        """Puts a notebook into the server's folder."""
         notebook = {
             "nbformat": 4,
             "nbformat_minor": 5,
@@ -151,7 +155,6 @@ class Lab:
             ],
         }
         (self.root / name).write_text(json.dumps(notebook), "utf-8")
-        return f"{self.url}/{self.opens}/{name}?token={self.token}"
 
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
@@ -169,11 +172,13 @@ class Page:
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
 
     def open(self, name: str, cells: list[str]) -> None:
-        """Opens the notebook, waits for its kernel, runs all cells and waits until they have ended."""
-        self.page.goto(self.lab.write(name, cells))
-        self.reopen()
+        """Writes a notebook and runs it."""
+        self.lab.write(name, cells)
+        self.run_file(name)
 
-    def reopen(self) -> None:
+    def run_file(self, name: str) -> None:
+        """Opens a notebook, waits for its kernel, runs all cells and waits until they have ended."""
+        self.page.goto(self.lab.address(name))
         self.page.wait_for_function(
             "window.jupyterapp && window.jupyterapp.shell.currentWidget?.sessionContext?.isReady"
         )

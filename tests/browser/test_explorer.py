@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -311,3 +312,16 @@ def test_the_static_export_needs_no_server_and_asks_for_nothing(page, runs, tmp_
     assert page.page.evaluate("window.fcbPwned") is None
     assert page.asked == [path.as_uri()]
     shot(page, "export-light", page.page)
+
+
+def test_notebook_3_runs_in_jupyterlab(page, runs, lab, root):
+    shutil.copytree(runs[0], lab.root / "data" / "recorded" / "embedded-free")
+    shutil.copy(root / "notebooks" / "3_explore_failures.ipynb", lab.root)
+    page.run_file("3_explore_failures.ipynb")
+    explorers = page.output.locator(".fcb-explorer")
+    expect(explorers).to_have_count(4)
+    expect(explorers.nth(0).locator(".fcb-item-head h3")).to_have_text("toy/대구-0/exact")
+    expect(explorers.nth(1).get_by_text("Variants kept (1)")).to_be_visible()
+    expect(explorers.nth(2).get_by_role("tab", name="Compare")).to_be_visible()
+    expect(explorers.nth(3).get_by_role("button", name="Start")).to_be_visible()
+    assert page.output.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
