@@ -103,7 +103,9 @@ def _mapped() -> int:
 
 
 def _become_nobody(libc: ctypes.CDLL, folder: str, readable: list[str]) -> bool:
+    """Whether the process is nobody now; else it has lost its capabilities."""
     if os.getuid() != 0:
+        _drop_capabilities(libc)
         return False
     os.setgroups([])
     os.chown(folder, NOBODY, NOBODY)
@@ -117,11 +119,15 @@ def _become_nobody(libc: ctypes.CDLL, folder: str, readable: list[str]) -> bool:
         os.setresuid(NOBODY, NOBODY, NOBODY)
         return True
     os.chown(folder, 0, 0)
+    _drop_capabilities(libc)
+    return False
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> None:
     for capability in range(64):
         libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
     header = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
     libc.capset(header, bytes(24))
-    return False
 
 
 # Landlock: numbers from <linux/landlock.h> and the system call table (the same on all machines).
