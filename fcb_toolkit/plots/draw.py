@@ -42,14 +42,11 @@ WIDTHS: Mapping[str, float] = {
     "acm*": 7.0,
     "slide": 10.0,
 }
-"""Inches: \\columnwidth of the venues' style files, with a star \\textwidth (LaTeX's `figure*`)."""
+"""Inches: one column in the venues' style files; with a star the text width (LaTeX's `figure*`)."""
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D31")
 """Okabe and Ito's colours without the yellow, which vanishes on paper; never the only difference."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
-GREY = "0.45"
-LARGEST_FIGURE = 9.0
-"""Inches a figure can be high on a page; higher ones are drawn and end up on a page of their own."""
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,11 @@ def _tools(sample: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     """The tools of the first call of the model that the log tells of."""
     events = sample.get("events")
     for event in events if isinstance(events, list) else []:
-        if isinstance(event, Mapping) and event.get("event") == "model" and event.get("tools"):
+        if (
+            isinstance(event, Mapping)
+            and event.get("event") == "model"
+            and isinstance(event.get("tools"), list)
+        ):
             keys = ("name", "description", "parameters")
             return tuple(
                 {"type": "function", "function": {key: tool[key] for key in keys if key in tool}}

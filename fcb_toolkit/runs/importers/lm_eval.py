@@ -100,7 +100,7 @@ def _metrics(row: Mapping[str, Any]) -> dict[str, bool]:
     named = row.get("metrics")
     names = named if isinstance(named, list) else [key for key in row if key not in _OWN]
     return {
-        str(name): bool(row[name])
+        name: bool(row[name])
         for name in names
-        if name in row and isinstance(row[name], (int, float)) and row[name] in (0, 1)
+        if isinstance(name, str) and isinstance(row.get(name), (int, float)) and row[name] in (0, 1)
     }
