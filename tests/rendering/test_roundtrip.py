@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rendering_raw import raw, templates
 
-from fcb_toolkit.parsers import parse
+from fcb_toolkit.parsers import FORMATS, parse
 from fcb_toolkit.records import Rendered
 from fcb_toolkit.rendering import audit_template, render
-from fcb_toolkit.rendering.formats import WRITERS, reads_back, same
+from fcb_toolkit.rendering.formats import NOT_FROM_TEMPLATES, WRITERS, reads_back, same
 from fcb_toolkit.rendering.roundtrip import (
     TOOL_NAME,
     VALUES,
@@ -172,6 +172,79 @@ ONE_TEMPLATE_A_FORMAT = {
 }
 
 
+LOOP = (
+    "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}{% endfor %}</tools>\n{% endif %}{% for m in messages %}"
+    "<|im_start|>{{ m.role }}\n{{ m.content }}{% if m.tool_calls %}CALLS{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+EACH = "{% for c in m.tool_calls %}CALL{% endfor %}"
+JSON = "{{ c.function.arguments | tojson }}"
+VALUE = "{{ v if v is string else (v | tojson) }}"
+PAIRS = "{% for k, v in c.function.arguments | items %}PAIR{% endfor %}"
+TOYS = {
+    "gemma4": EACH.replace(
+        "CALL",
+        "<|tool_call>call:{{ c.function.name }}{{ '{' }}"
+        + PAIRS.replace(
+            "PAIR",
+            "{{ k }}:{% if v is string %}<|\"|>{{ v }}<|\"|>{% else %}{{ v | tojson }}{% endif %}{{ ',' if not loop.last }}",
+        )
+        + "{{ '}' }}<tool_call|>",
+    ),
+    "glm47": EACH.replace(
+        "CALL",
+        "<tool_call>{{ c.function.name }}"
+        + PAIRS.replace("PAIR", f"<arg_key>{{{{ k }}}}</arg_key><arg_value>{VALUE}</arg_value>")
+        + "</tool_call>",
+    ),
+    "granite4": "<|start_of_role|>"
+    + EACH.replace(
+        "CALL", '<tool_call>{"name": "{{ c.function.name }}", "arguments": ' + JSON + "}</tool_call>"
+    ),
+    "kimi_k2": "<|tool_calls_section_begin|>"
+    + EACH.replace(
+        "CALL",
+        "<|tool_call_begin|>functions.{{ c.function.name }}:{{ loop.index0 }}<|tool_call_argument_begin|>"
+        + JSON
+        + "<|tool_call_end|>",
+    )
+    + "<|tool_calls_section_end|>",
+    "minimax_m1": "<tool_calls>\n"
+    + EACH.replace("CALL", '{"name": "{{ c.function.name }}", "arguments": ' + JSON + "}\n")
+    + "</tool_calls>",
+    "minimax_m2": "<minimax:tool_call>\n"
+    + EACH.replace(
+        "CALL",
+        '<invoke name="{{ c.function.name }}">\n'
+        + PAIRS.replace("PAIR", f'<parameter name="{{{{ k }}}}">{VALUE}</parameter>\n')
+        + "</invoke>\n",
+    )
+    + "</minimax:tool_call>",
+    "mistral_v13": EACH.replace("CALL", "[TOOL_CALLS]{{ c.function.name }}[ARGS]" + JSON),
+    "qwen_bracket": EACH.replace("CALL", "[Calling tool: {{ c.function.name }}(" + JSON + ")]"),
+}
+"""What a call looks like in the formats of which no template is at hand, in templates of our own."""
+
+
+def toy(format: str) -> str:
+    calls = TOYS[format].removeprefix("<|start_of_role|>")
+    text = LOOP.replace("CALLS", calls)
+    return text.replace("<|im_start|>", "<|start_of_role|>") if format == "granite4" else text
+
+
+@pytest.mark.parametrize("format", TOYS)
+def test_formats_without_a_template_at_hand_are_read_off_one_of_our_own(format: str) -> None:
+    audit = audit_template(toy(format))
+    assert (audit.mode, audit.format.format) == ("native", format)
+    ways = [trip.way for trip in round_trips(toy(format))]
+    assert "lost" not in ways
+    assert ways.count("native") >= len(VALUES) - 6
+
+
+def test_every_native_format_is_in_the_property_test() -> None:
+    assert set(ONE_TEMPLATE_A_FORMAT) | set(TOYS) | NOT_FROM_TEMPLATES == set(FORMATS)
+
+
 def test_every_format_that_a_template_at_hand_writes_is_in_the_property_test(texts: dict[str, str]) -> None:
     chosen = {name: audit_template(text).format.format for name, text in texts.items()}
     assert {format: chosen[name] for format, name in ONE_TEMPLATE_A_FORMAT.items()} == {
@@ -181,9 +254,9 @@ def test_every_format_that_a_template_at_hand_writes_is_in_the_property_test(tex
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", ONE_TEMPLATE_A_FORMAT)
+@pytest.mark.parametrize("format", [*ONE_TEMPLATE_A_FORMAT, *TOYS])
 def test_any_object_as_arguments_survives_render_and_parse(texts: dict[str, str], format: str) -> None:
-    text = texts[ONE_TEMPLATE_A_FORMAT[format]]
+    text = toy(format) if format in TOYS else texts[ONE_TEMPLATE_A_FORMAT[format]]
 
     @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
     @given(objects)
