@@ -146,7 +146,8 @@ class Table:
         if facet == "quadrant":
             return self._once((facet, view), lambda: self._quadrants(view))
         if facet == "tool":
-            return self._once(facet, lambda: column(map(tool_of, self.cases)))
+            tools = (self._tool(row, view.run) for row in range(len(self)))
+            return self._once((facet, view.run), lambda: column(tools))
         if facet in ("benchmark", "category", "condition"):
             return self._once(facet, lambda: column(getattr(case, facet) or EMPTY for case in self.cases))
         makers: Mapping[str, Callable[[int], Column | Flags]] = {
@@ -185,6 +186,14 @@ class Table:
             if verdict.failure is not None:
                 failures[row] = places.setdefault(str(verdict.failure), len(places))
         return Scores(Column(outcomes, OUTCOMES), Column(failures, tuple(places)))
+
+    def _tool(self, row: int, run: int) -> str:
+        """The gold's tool; where the gold calls none, the one that the own metric names (slot questions)."""
+        tool = tool_of(self.cases[row])
+        if tool != EMPTY:
+            return tool
+        verdict = self.verdict(row, View(run))
+        return str(verdict.details.get("tool") or EMPTY) if verdict is not None else EMPTY
 
     def _quadrants(self, view: View) -> Column:
         if view.other is None:

@@ -194,6 +194,15 @@ def test_metrics_that_disagree_are_a_filter():
     assert listing(table, choose(State(), "disagreement", "any")).rows.tolist() == [0]
 
 
+def test_a_question_is_filed_under_the_tool_that_its_metric_names():
+    run = synthetic("p")
+    case = replace(run.cases[0], ground_truth={"content": "언제요?"}, type_of_output="slot")
+    named = {("toy/0", 0): Verdict.passed("", tool="get_weather")}
+    for verdicts, tool in (({"slot": named}, "get_weather"), ({}, "—")):
+        table = Table([replace(run, cases=(case,), verdicts=verdicts)])
+        assert counts(listing(table, State()), "tool") == {tool: 1}
+
+
 def test_judges_that_disagree_are_a_filter():
     run = synthetic("pp")
     run.verdicts["rubric"] = {
