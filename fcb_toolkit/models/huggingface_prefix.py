@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 CHUNK_TOKENS = {"cpu": 2048, "cuda": 16384}
 """Tokens of one reading step: enough to keep the processor busy, few enough for its activations."""
+CLEAR_AT = 0.75
+"""Ended rows are carried along until fewer than this share are going: taking them out copies the others."""
 LEAST_SHARED = 8
 """Fewer shared tokens than this cost more in steps than they save."""
 
@@ -48,18 +50,34 @@ class Request:
     seconds: float = 0.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Batch:
-    """Requests that are decoded together. `logits` is None until their last token has been read."""
+    """Requests that are decoded together. `logits` is None until their last token has been read.
+
+    `ended` are places of requests that are done but still have a row.
+    """
 
     rows: Rows
     requests: list[Request]
     logits: torch.Tensor | None
+    ended: frozenset[int] = frozenset()
+
+    def going(self) -> list[int]:
+        return [i for i in range(len(self.requests)) if i not in self.ended]
 
     def half(self, back: bool) -> Batch:
         middle = len(self.requests) // 2
-        chosen = list(range(len(self.requests)))[middle:] if back else list(range(middle))
-        return Batch(self.rows.select(chosen), [self.requests[i] for i in chosen], None)
+        return self.select(list(range(len(self.requests)))[middle:] if back else list(range(middle)))
+
+    def select(self, chosen: list[int], logits: torch.Tensor | None = None) -> Batch:
+        return Batch(self.rows.select(chosen), [self.requests[i] for i in chosen], logits)
+
+    def cleared(self) -> Batch:
+        """Without the rows of ended requests."""
+        if not self.ended:
+            return self
+        going = self.going()
+        return self.select(going, None if self.logits is None else self.logits[going])
 
 
 @dataclass
@@ -158,23 +176,26 @@ class PrefixEngine:
     def _decode(self, until: int) -> Iterator[tuple[Prompt, Reply]]:
         """Writes new tokens until at most `until` requests of the batch are left."""
         batch = self._next()
-        while len(batch.requests) > until:
+        while len(going := batch.going()) > until:
             if batch.logits is None:
-                batch = self._step(batch)
+                batch = self._step(batch.cleared() if len(going) < CLEAR_AT * len(batch.requests) else batch)
                 continue
-            requests = batch.requests
-            for request, token in zip(
-                requests, self.picker.pick(batch.logits, [r.prompt for r in requests]), strict=True
-            ):
+            ended = set(batch.ended)
+            for i, token in zip(going, self._pick(batch, going), strict=True):
+                request = batch.requests[i]
                 request.new.append(token)
-            going = [i for i, request in enumerate(requests) if not self._ended(request)]
-            for i in sorted(set(range(len(requests))) - set(going)):
-                yield self._finished(requests[i])
-            if not going:
-                return
-            rows = batch.rows if len(going) == len(requests) else batch.rows.select(going)
-            batch = Batch(rows, [requests[i] for i in going], None)
-        (self.pool if batch.logits is not None else self.parked).append(batch)
+                if self._ended(request):
+                    ended.add(i)
+                    yield self._finished(request)
+            batch = replace(batch, logits=None, ended=frozenset(ended))
+        if going:
+            batch = batch.cleared()
+            (self.pool if batch.logits is not None else self.parked).append(batch)
+
+    def _pick(self, batch: Batch, going: list[int]) -> list[int]:
+        assert batch.logits is not None
+        logits = batch.logits if len(going) == len(batch.requests) else batch.logits[going]
+        return self.picker.pick(logits, [batch.requests[i].prompt for i in going])
 
     def _next(self) -> Batch:
         """As many waiting requests as the memory takes, as one batch; parked ones when no others wait."""
@@ -201,15 +222,18 @@ class PrefixEngine:
                     raise
             if logits is None:
                 release_memory(self.owner.model)
-                self.parked.append(batch.half(back=True))
-                batch = batch.half(back=False)
+                batch = batch.cleared()
+                if len(batch.requests) > 1:
+                    self.parked.append(batch.half(back=True))
+                    batch = batch.half(back=False)
                 self.capacity = len(batch.requests)
         self.counts.steps += 1
         self.counts.most_rows = max(self.counts.most_rows, len(batch.requests))
-        share = (time.perf_counter() - started) / len(batch.requests)
-        for request in batch.requests:
-            request.seconds += share
-        return Batch(batch.rows, batch.requests, logits)
+        going = batch.going()
+        share = (time.perf_counter() - started) / len(going)
+        for i in going:
+            batch.requests[i].seconds += share
+        return replace(batch, logits=logits)
 
     def _ended(self, request: Request) -> bool:
         return request.new[-1] in self.owner.stop_ids or len(request.new) >= self.settings.max_new_tokens
