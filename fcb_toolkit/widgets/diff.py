@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from os.path import commonprefix
 from typing import Any
 
 from fcb_toolkit.records import ToolCall
@@ -62,15 +63,8 @@ def text_diff(expected: str, found: str) -> tuple[tuple[Segment, ...], tuple[Seg
 
 
 def _common(left: str, right: str) -> int:
-    """Length of the common start, by halving: linear, and quick on long equal texts."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """Length of the common start."""
+    return len(commonprefix([left, right]))
 
 
 def _middle(left: str, right: str) -> tuple[list[Segment], list[Segment]]:
