@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from os.path import commonprefix
 from typing import Any
 
 from fcb_toolkit.records import ToolCall
@@ -64,7 +63,8 @@ def text_diff(expected: str, found: str) -> tuple[tuple[Segment, ...], tuple[Seg
 
 def _common(left: str, right: str) -> int:
     """Length of the common start."""
-    return len(commonprefix([left, right]))
+    differing = (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+    return next(differing, min(len(left), len(right)))
 
 
 def _middle(left: str, right: str) -> tuple[list[Segment], list[Segment]]:
