@@ -5,9 +5,10 @@ from collections import Counter
 import pytest
 from golden import functionchat_rows, lines
 
-from fcb_toolkit import scoring
+from fcb_toolkit import parsers, scoring
 from fcb_toolkit.records import Outcome
 from fcb_toolkit.scoring import ParityReason
+from fcb_toolkit.scoring.answers import _plain
 
 OFFICIAL = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.NOT_SCORED: "error"}
 
@@ -71,6 +72,16 @@ def test_every_verdict_of_call_match_on_the_golden_rows_is_whole(rows):
         if verdict.outcome is Outcome.FAIL:
             assert "expected" in verdict.reason
             assert "found" in verdict.reason
+
+
+def test_the_short_way_for_plain_messages_is_the_parsers_answer(rows):
+    short = 0
+    for _, case, answer, _ in rows:
+        parse = _plain(answer.message)
+        if parse is not None:
+            short += 1
+            assert repr(parse) == repr(parsers.parse(answer.message, "openai", tools=case.tools))
+    assert short > 5_000
 
 
 @pytest.mark.parametrize("file", ["bfcl_ast.jsonl", "bfcl_synthetic.jsonl"])
