@@ -1,6 +1,7 @@
 """The ways in which one conversation can be put to one template, best first.
 
-for plan in plans(profile, conversation, mode="auto"): ...
+for plan in native_plans(profile, conversation, "auto"): ...
+prompt_plan(profile)                # what always remains
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from fcb_toolkit.rendering import formats
 from fcb_toolkit.rendering.messages import Conversation
 from fcb_toolkit.rendering.profile import Profile
 from fcb_toolkit.rendering.shapes import PROMPT_MODE, Shape
+
+MAX_FIXES = 4
+"""How many changes at once are tried; no template at hand needs more than two."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def fixes(plan: Plan, conversation: Conversation) -> Iterator[Shape]:
     The order depends on the conversation alone: a prompt must not depend on what was rendered before.
     """
     relevant = relevant_fixes(plan, conversation)
-    for size in range(len(relevant) + 1):
+    for size in range(min(len(relevant), MAX_FIXES) + 1):
         for chosen in combinations(relevant, size):
             shape = replace(plan.shape, fixes=chosen)
             yield replace(shape, system="user") if "move_system" in chosen else shape

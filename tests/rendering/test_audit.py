@@ -214,6 +214,24 @@ def test_a_tool_costs_what_it_adds_beside_the_others(audits: dict[str, TemplateA
     assert cost["instructions"] > 0
 
 
+class Tokenizer:
+    """A tokenizer of words, with what the audit uses of one."""
+
+    def __init__(self, chat_template: str) -> None:
+        self.chat_template = chat_template
+        self.special_tokens_map = {"bos_token": "<s>", "eos_token": "</s>"}
+
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[str]]:
+        return {"input_ids": text.split()}
+
+
+def test_with_a_tokenizer_tools_are_counted_in_its_tokens(texts: dict[str, str]) -> None:
+    text = texts["qwen2.5-instruct"]
+    audit = audit_template(Tokenizer(text))
+    assert audit.cost_unit == "tokens"
+    assert 0 < audit.tool_cost["read_station"] < audit_template(text).tool_cost["read_station"]
+
+
 def test_every_finding_is_explained_in_the_docs(audits: dict[str, TemplateAudit], root: Path) -> None:
     text = (root / "docs" / "rendering.md").read_text(encoding="utf-8")
     explained = re.findall(r"`([a-z_]+\*?)`", text)
