@@ -17,7 +17,9 @@ def main() -> int:
 
     run = str(OUT / f"run-{MODEL}")
     print(f"1/3  {MODEL} on sample/korean (goes on where it stopped if you interrupt it)\n")
-    status = fcb(["run", "sample/korean", "--model", MODEL, "--out", run, "--sample", "60", "--max-new-tokens", "64"])
+    status = fcb(
+        ["run", "sample/korean", "--model", MODEL, "--out", run, "--sample", "60", "--max-new-tokens", "64"]
+    )
     if status:
         return status
     print("\n2/3  tables with 95% intervals, figures\n")

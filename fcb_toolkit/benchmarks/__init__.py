@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fcb_toolkit.benchmarks import fetch, functionchat, jsonl_file, sample
+from fcb_toolkit.benchmarks import dpab, fetch, functionchat, jsonl_file, sample
 from fcb_toolkit.errors import DataError, UnknownName
 from fcb_toolkit.records import Case
 
@@ -31,12 +31,6 @@ class Benchmark:
 
 _KAKAO = ("Apache-2.0", "github.com/kakao/FunctionChat-Bench", "functionchat")
 _DRIA = ("MIT (pyproject; no LICENSE file)", "github.com/firstbatchxyz/function-calling-eval", "dpab")
-
-
-def _dpab(mode: str, source: Path) -> list[Case]:
-    from fcb_toolkit.benchmarks import dpab
-
-    return dpab.load(source, mode)
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
@@ -63,13 +57,13 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark(
             "dpab/pythonic",
             "DPAB-alpha: 100 problems solved by Python code",
-            partial(_dpab, "pythonic"),
+            partial(dpab.load, mode="pythonic"),
             *_DRIA,
         ),
         Benchmark(
             "dpab/json",
             "DPAB-alpha: the same 100 problems solved by a JSON list of calls",
-            partial(_dpab, "json"),
+            partial(dpab.load, mode="json"),
             *_DRIA,
         ),
         Benchmark(
