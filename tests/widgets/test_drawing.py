@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from conftest import TOOL, case_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_markup import any_text, parsed
+from widget_toys import TOOL, case_of
 
 import fcb_toolkit as fcb
 from fcb_toolkit.annotations import Annotations

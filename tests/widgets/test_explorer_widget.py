@@ -4,7 +4,7 @@ import json
 
 import ipywidgets
 import pytest
-from conftest import call, case_of
+from widget_toys import call, case_of
 
 import fcb_toolkit as fcb
 from fcb_toolkit.errors import DataError

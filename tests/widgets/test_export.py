@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import case_of
+from widget_toys import case_of
 
 import fcb_toolkit as fcb
 from fcb_toolkit.errors import DataError

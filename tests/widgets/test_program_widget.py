@@ -1,7 +1,7 @@
 """DPAB: the code, the trace of executed calls, and the checklist."""
 
 import pytest
-from conftest import case_of
+from widget_toys import case_of
 
 import fcb_toolkit as fcb
 from fcb_toolkit.models import ScriptedModel
