@@ -26,7 +26,7 @@ from fcb_toolkit.execution.mocks import Mocks
 from fcb_toolkit.execution.options import ExecutionOptions
 from fcb_toolkit.execution.program import Program
 from fcb_toolkit.execution.trace import Trace, TracedExecution
-from fcb_toolkit.execution.values import decode, loads
+from fcb_toolkit.execution.values import decode, loads, plain
 from fcb_toolkit.records import ExecutionError
 
 MAX_REPORT = 64 * 2**20
@@ -111,7 +111,7 @@ class _Session:
                 self._event(loads(line))
                 if self.ended or self.broken:
                     break
-        except ValueError as error:
+        except (ValueError, RecursionError, OverflowError) as error:
             self.error = ExecutionError("SystemError", f"the child process reported nonsense: {error}")
         finally:
             _kill(child)
@@ -151,7 +151,7 @@ class _Session:
             case ["out", str(text)]:
                 self.trace.printed(text)
             case ["variable", str(name), value]:
-                self.variables[name] = decode(value)
+                self.variables[name] = plain(decode(value))
             case ["ready", list(layers)]:
                 self.ready, self.layers = True, tuple(map(str, layers))
                 self.deadline = time.monotonic() + self.options.seconds

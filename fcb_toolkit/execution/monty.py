@@ -24,7 +24,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from fcb_toolkit.errors import DataError, MissingExtra
+from fcb_toolkit.errors import DataError, FcbError, MissingExtra
 from fcb_toolkit.execution import monty_values
 from fcb_toolkit.execution.lacks import meaning
 from fcb_toolkit.execution.mocks import Mocks
@@ -49,7 +49,7 @@ def run(
     """Raises `Lacking`, and `DataError` for mocks that fail by themselves. `token`: as in `program.read`."""
     try:
         return _run(program, mocks, options, context, token)
-    except _ReadAgain:
+    except _Again:
         return _run(program, mocks, options, context, token, together=False)
 
 
@@ -74,16 +74,15 @@ def _run(
     policy: Any = {"sleep": "call_host"}
     variables: dict[str, Any] = {}
     error: ExecutionError | None = None
-    names: list[str] = []
     try:
         with pool.checkout(limits=limits, os_policy=policy, assert_message_annotations=False) as worker:
             error = session.drive(worker, context)
             names = session.finish(worker, context, error)
             variables = monty_values.read(worker, names, token, together)
     except pydantic_monty.MontyCrashedError as crash:
-        if names and together:
-            raise _ReadAgain from None
         if not crash.timed_out and time.monotonic() - started < options.seconds:
+            if together:
+                raise _Again from None
             raise Lacking(f"something that crashes it ({str(crash).splitlines()[0][:120]})") from None
         error = ExecutionError("timeout", f"stopped after {options.seconds:g} s")
     return session.trace.execution("monty", variables, error, time.monotonic() - started)
@@ -245,8 +244,8 @@ class _Session:
         return sorted(name for name in set(listed) if name not in own or name in bound or name in context)
 
 
-class _ReadAgain(Exception):
-    """The worker ended while its variables were read together."""
+class _Again(Exception):
+    """The worker died: of the variables read together, or of something outside. Once more in another."""
 
 
 class _Stop(Exception):
@@ -257,26 +256,34 @@ class _Stop(Exception):
         self.code = code
 
 
-_pools: dict[int, Any] = {}
+_pools: list[Any] = []
 _lock = threading.Lock()
+_owner = os.getpid()
 
 
 def _pool() -> Any:
-    """The workers of this process. After a fork the child starts its own and leaves the parent's alone."""
+    """The workers of this process; the first program starts them."""
+    global _owner
     with _lock:
-        if os.getpid() not in _pools:
+        if _pools and _owner != os.getpid():
+            # The pool's threads do not live in a forked process, and waiting for them would never end.
+            raise FcbError(
+                "the sandbox was started before this process was forked; run programs in the process that "
+                "started it, or start processes by 'spawn' instead of 'fork'"
+            )
+        if not _pools:
             try:
                 from pydantic_monty import Monty
             except ImportError:
                 raise MissingExtra("pydantic-monty", "execution", "running model-written code") from None
-            _pools[os.getpid()] = Monty(max_checkouts_per_worker=2_000).__enter__()
+            _pools.append(Monty(max_checkouts_per_worker=2_000).__enter__())
+            _owner = os.getpid()
             atexit.register(close)
-        return _pools[os.getpid()]
+        return _pools[0]
 
 
 def close() -> None:
     """Ends this process's workers; the next program starts new ones."""
     with _lock:
-        pool = _pools.pop(os.getpid(), None)
-    if pool is not None:
-        pool.__exit__(None, None, None)
+        if _pools and _owner == os.getpid():
+            _pools.pop().__exit__(None, None, None)

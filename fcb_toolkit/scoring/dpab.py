@@ -27,7 +27,7 @@ from fcb_toolkit.records import Answer, Case, FailureKind, Parse, ToolCall, Verd
 from fcb_toolkit.scoring.answers import openai_message
 from fcb_toolkit.scoring.call_match import call_match
 from fcb_toolkit.scoring.dpab_official import dpab_official, dpab_strict_official
-from fcb_toolkit.scoring.dpab_program import program
+from fcb_toolkit.scoring.dpab_program import Read, program, source_of
 from fcb_toolkit.scoring.dpab_values import equal, find
 
 __all__ = ["dpab", "dpab_official", "dpab_strict_official", "judge", "judge_calls"]
@@ -38,10 +38,14 @@ _STOPPED = ("timeout", "memory", "blocked")
 
 def dpab(case: Case, answer: Answer) -> Verdict:
     """Did the program call what the checklist asks for, and end with its values? See the module."""
-    if answer.text is None or not answer.text.strip():
-        return Verdict.failed(FailureKind.NO_REPLY, "expected code, found no reply", lenient=0.0, strict=0)
     mocks = case.task["mock_functions"]
-    read = program(answer.text, str(case.task["mode"]), execution.mock_names(mocks))
+    names = execution.mock_names(mocks)
+    if answer.text is not None and answer.text.strip():
+        read = program(answer.text, str(case.task["mode"]), names)
+    elif answer.parse.tool_calls:  # a server that read the calls out of the text
+        read = Read(source_of(answer.parse.tool_calls, names))
+    else:
+        return Verdict.failed(FailureKind.NO_REPLY, "expected code, found no reply", lenient=0.0, strict=0)
     if read.code is None:
         verdict = Verdict.failed(read.failure or FailureKind.MISSING_CALL, read.reason, lenient=0.0, strict=0)
     else:

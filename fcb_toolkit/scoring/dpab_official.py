@@ -23,6 +23,7 @@ from typing import Any
 
 from fcb_toolkit import execution
 from fcb_toolkit.execution.mocks import parse_quietly
+from fcb_toolkit.parsers.special import trim
 from fcb_toolkit.records import Answer, Case, Execution, FailureKind, Verdict
 
 RESTRICTED = frozenset({"exec", "eval", "execfile", "compile", "exit", "input"})
@@ -99,7 +100,7 @@ def parse_json_calls(text: str) -> Any:
 
 
 def json_source(calls: Any) -> str:
-    """`result_1 = f(k='v')` for each call; strings are pasted without escaping, as the official tool does."""
+    """`result_0 = f(k='v')` for each call; strings are pasted without escaping, as the official tool does."""
     try:
         lines = []
         for number, call in enumerate(calls):
@@ -187,7 +188,10 @@ def _verdict(case: Case, answer: Answer, strict: bool) -> Verdict:
     if text is None:
         return Verdict.failed(FailureKind.NO_REPLY, "expected code, found no reply", lenient=0.0, strict=0)
     try:
-        read = reading(text, str(case.task["mode"]))
+        frame = trim(
+            text
+        )  # a server has taken the special tokens away before the official tool sees the text
+        read = reading(text[frame.start : frame.stop], str(case.task["mode"]))
     except OfficialError as error:
         return Verdict.failed(
             FailureKind.MALFORMED_CALL,

@@ -203,3 +203,16 @@ def test_a_value_is_looked_for_in_the_programs_own_containers_only():
     assert find(2, {"x": [1, [2]]}, []) == "x[1][0]"
     assert find(2, {"x": [1, 2]}, [[1, 2]]) is None
     assert find([1, 2], {"x": [1, 2]}, [[1, 2]]) == "x"
+
+
+def test_calls_that_a_server_has_read_out_of_the_text_are_run():
+    call = {"id": "1", "type": "function", "function": {"name": "pay", "arguments": '{"amount": 3}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    verdict = score(case(mode="json", functions=("pay",), values=([3, True],)), message, "dpab")
+    assert verdict.outcome == "pass"
+
+
+def test_special_tokens_around_a_reply_are_not_code():
+    reply = "menu = get_menu('월')\nok = order(menu)<|im_end|>"
+    assert score(case(), reply, "dpab").outcome == "pass"
+    assert score(case(), reply, "dpab_strict_official").outcome == "pass"
