@@ -27,11 +27,12 @@ DESIGNS = {
     "10 clusters of 5": [5] * 10,
     "10 clusters of 1 to 12": [1, 2, 2, 3, 3, 4, 5, 6, 8, 12],
     "20 clusters of 5": [5] * 20,
+    "20 single cases and 10 clusters of 5": [1] * 20 + [5] * 10,
     "45 dialogs of 1 to 9": [1, 2, 3, 4, 4, 5, 5, 7, 9] * 5,
     "100 queries x 5 tool lists": [5] * 100,
     "200 tool lists of 1 to 6": [1, 2, 3, 6] * 50,
 }
-RATES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.9, 0.97)
+RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9, 0.97)
 RHOS = (0.0, 0.1, 0.3, 0.7, 1.0)
 METHODS = ("wilson clustered", "t", "logit t", "Korn-Graubard", "wilson, clusters ignored")
 # (both, only a, only b, neither): a tie, ties of strong and weak models, a small and a large gain.

@@ -93,13 +93,15 @@ def clustered_wilson(data: Clusters, level: float = 0.95) -> tuple[Floats, Float
 
     Wilson's interval at the effective number of items `p (1 - p) / v`, where `v` is the jackknife
     variance over clusters, with Student's t in place of z. This is Korn and Graubard's (1998) idea with
-    Wilson's interval for Clopper-Pearson's, and with two additions found by simulation:
+    Wilson's interval for Clopper-Pearson's, and with additions found by simulation:
 
     * degrees of freedom are the effective number of clusters that carry the variance,
       `(sum e^2)^2 / sum e^4 - 1`, between 5 and clusters - 1. With a rate near 0 or 1 a few clusters
       carry it all; t on clusters - 1 then covers as little as 88%.
     * where all items pass or fail the variance is unknown, and the items count as few as there are
       clusters: a cluster may be one observation said several times.
+    * where the clusters of several items all have one outcome and only single items differ, nothing tells
+      how alike a cluster's items are; they count as if wholly alike, `(sum m)^2 / sum m^2` for sizes m.
 
     A single cluster counts as one item. Empty groups give NaN and (0, 1).
     """
@@ -112,6 +114,7 @@ def clustered_wilson(data: Clusters, level: float = 0.95) -> tuple[Floats, Float
         variance, carried = _jackknife(data, rate)
         unknown = (passes == 0) | (passes == n) | (carried == 0) | (count < 2)
         effective = np.where(unknown, count, np.minimum(rate * (1 - rate) / variance, n))
+        effective = np.minimum(effective, np.where(_unseen(data), n**2 / data.sum(data.size**2), np.inf))
         least = np.minimum(LEAST_DF, count - 1)
         df = np.where(unknown, count - 1, np.clip(carried - 1, least, count - 1))
         # One cluster has no degrees of freedom at all, and counts as one item.
@@ -120,6 +123,16 @@ def clustered_wilson(data: Clusters, level: float = 0.95) -> tuple[Floats, Float
         )
     low, high = wilson_at(rate, effective, t)
     return rate, low, high
+
+
+def _unseen(data: Clusters) -> NDArray[np.bool_]:
+    """Groups whose clusters of several items all pass, or all fail, while single items differ."""
+    several = (data.size > 1).astype(float)
+    size, passes = data.sum(data.size * several), data.sum(data.passes * several)
+    total, all_passes = data.sum(data.size), data.sum(data.passes)
+    same = (size > 0) & ((passes == 0) | (passes == size))
+    unseen: NDArray[np.bool_] = same & (all_passes > 0) & (all_passes < total)
+    return unseen
 
 
 def _jackknife(data: Clusters, rate: Floats) -> tuple[Floats, Floats]:

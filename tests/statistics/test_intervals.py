@@ -220,6 +220,8 @@ def test_equal_clusters_have_the_standard_error_of_statsmodels_cluster_fit():
         ([1, 2, 3, 4, 4, 5, 5, 7, 9] * 5, 0.97, 0.7),
         ([5] * 100, 0.02, 0.7),
         ([5] * 20, 0.9, 0.1),
+        ([1] * 20 + [5] * 10, 0.2, 1.0),
+        ([1] * 20 + [5] * 10, 0.8, 0.7),
     ],
 )
 def test_the_clustered_interval_covers_at_its_level(sizes, p, rho):

@@ -128,6 +128,24 @@ def test_the_permutation_test_agrees_with_all_sign_changes():
     assert result.permutation_p == pytest.approx(np.mean(changed))
 
 
+def test_the_permutation_test_agrees_with_scipys_random_one_for_many_clusters():
+    rng = np.random.default_rng(6)
+    clusters = np.repeat(np.arange(60), 5).astype(str)
+    a, b = rng.integers(0, 2, 300), np.where(rng.random(300) < 0.15, 1, rng.integers(0, 2, 300))
+    letters = ["".join("fp"[value] for value in values) for values in (a, b)]
+    result = statistics.compare(side(letters[0], clusters), side(letters[1], clusters))
+    sums = np.bincount(clusters.astype(int), weights=b - a)
+    theirs = stats.permutation_test(
+        (sums,),
+        lambda x, axis: x.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        rng=rng,
+        n_resamples=50_000,
+    )
+    assert result.permutation_p == pytest.approx(theirs.pvalue, abs=0.01)
+
+
 def test_clusters_that_agree_widen_the_paired_interval():
     a, b = counts(40, 5, 20, 35)
     clusters = np.repeat(np.arange(20), 5).astype(str)
