@@ -79,6 +79,8 @@ def _run(
             error = session.drive(worker, context)
             names = session.finish(worker, context, error)
             variables = monty_values.read(worker, names, token, together)
+    except monty_values.SessionLost:
+        raise _Again from None
     except pydantic_monty.MontyCrashedError as crash:
         if not crash.timed_out and time.monotonic() - started < options.seconds:
             if together:

@@ -20,8 +20,16 @@ _NO_DATA = object()
 _PRINTED = re.compile(r"<|range\(|re\.compile\(|slice\(|typing\.")
 
 
+class SessionLost(Exception):
+    """The worker was ended at its memory limit while it handed the values out together."""
+
+
 def read(worker: Any, names: Iterable[str], token: str, together: bool) -> dict[str, Any]:
-    """Name -> plain value, for names that hold data. Raises `MontyCrashedError` where the worker ended."""
+    """Name -> plain value, for names that hold data.
+
+    Raises `SessionLost`, or `MontyCrashedError` where the worker died. Read by itself, a value that is too
+    large to hand out and those after it become `Opaque`.
+    """
     import pydantic_monty
 
     chosen = [name for name in names if not name.startswith(token) and not _is_special(name)]
@@ -39,6 +47,10 @@ def read(worker: Any, names: Iterable[str], token: str, together: bool) -> dict[
             value = raw[name] if raw else worker.feed_run(name)
             found[name] = _data(worker, name, value, token)
         except pydantic_monty.MontyRuntimeError:
+            found[name] = Opaque("unreadable")
+        except RuntimeError:  # "this checkout has already been finished"
+            if together:
+                raise SessionLost from None
             found[name] = Opaque("unreadable")
     return {name: plain(value) for name, value in found.items() if value is not _NO_DATA}
 

@@ -75,6 +75,12 @@ def test_a_variable_that_cannot_be_read_with_the_others_is_read_alone():
     assert [call.arguments for call in ran.calls] == [{"x": 1}]
 
 
+def test_values_too_large_to_read_together_are_read_one_by_one():
+    ran = execute("a = 'a' * 14_000_000\nb = 'b' * 14_000_000\nc = f(1)", MOCKS, memory_mb=64)
+    assert ran.error is None and ran.executor == "monty"
+    assert len(ran.variables["a"]) == 14_000_000 and ran.variables["c"] == 1
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: (
