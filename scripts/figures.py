@@ -30,10 +30,10 @@ def main() -> int:
         return 2
     try:
         runs = [fcb.load_run(path) for path in folders]
-        width = given.width if given.width in fcb.plots.WIDTHS else float(given.width)
+        width = float(given.width) if given.width.replace(".", "", 1).isdigit() else given.width
         for name, fig in fcb.plots.every(fcb.to_frame(runs), width=width).items():
             print(fcb.plots.save(fig, given.out / name)["pdf"])
-    except (FcbError, ValueError) as error:
+    except FcbError as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -93,10 +93,11 @@ def compare(
     scored = both.dropna(subset=["passed_a", "passed_b"]).rename(columns={"cluster_a": "cluster"})
     data = Pairs.of(scored["passed_a"].to_numpy(), scored["passed_b"].to_numpy(), units(scored, cluster))
     low, high = interval(data, level)
+    names = _names(a, b)
     counts = {name: getattr(data, name) for name in COUNTS}
     return Comparison(
-        a=_name(a, left),
-        b=_name(b, right),
+        a=names[0],
+        b=names[1],
         low=low,
         high=high,
         level=level,
@@ -179,12 +180,18 @@ def _example(side: pd.DataFrame) -> str:
     return f"such as {side['case_id'].iloc[0]!r}" if len(side) else "none"
 
 
-def _name(runs: Any, side: pd.DataFrame) -> str:
-    for name in ("model_name", "name"):
-        if isinstance(getattr(runs, name, None), str):
-            return str(getattr(runs, name))
+def _names(a: Any, b: Any) -> tuple[str, str]:
+    """The models' names; the runs' where both are of one model (free and constrained)."""
+    names = ("", "")
+    for kind in ("model", "run"):
+        names = (_name(a, kind), _name(b, kind))
+        if names[0] != names[1]:
+            break
+    return names
+
+
+def _name(runs: Any, kind: str) -> str:
     if isinstance(runs, pd.DataFrame):
-        for column in ("model", "run"):
-            if column in runs.columns and runs[column].nunique() == 1:
-                return str(runs[column].iloc[0])
-    return ""
+        one = kind in runs.columns and runs[kind].nunique() == 1
+        return str(runs[kind].iloc[0]) if one else ""
+    return str(getattr(runs, "model_name" if kind == "model" else "name", ""))

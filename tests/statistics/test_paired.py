@@ -207,3 +207,22 @@ def test_many_pairs_are_corrected_by_holms_method():
 def test_a_single_run_has_nothing_to_compare_with():
     with pytest.raises(DataError, match="found 1 run, expected two or more"):
         statistics.compare_all(side("pf"))
+
+
+def test_two_runs_of_one_model_go_by_the_runs_names():
+    result = statistics.compare(side("pf", run="free"), side("pp", run="constrained"))
+    assert (result.a, result.b) == ("free", "constrained")
+
+
+def test_runs_themselves_can_be_summarised_and_compared():
+    import fcb_toolkit as fcb
+    from fcb_toolkit.models import ScriptedModel
+
+    cases = fcb.load_benchmark("sample/korean")[:20]
+    runs = [fcb.evaluate(ScriptedModel([text], name=text), cases) for text in ("네.", "아니요.")]
+    table = fcb.summarize(runs, by="model")
+    assert table["model"].tolist() == ["네.", "아니요."]
+    assert (table["n"] + table["not_scored"]).tolist() == [20, 20]
+    result = fcb.compare(*runs)
+    assert (result.a, result.b) == ("네.", "아니요.")
+    assert result.n + max(result.not_scored_a, result.not_scored_b) <= 20
