@@ -15,7 +15,8 @@ from fcb_toolkit.plots.draw import order, require
 from fcb_toolkit.plots.rates import OVERALL
 from fcb_toolkit.plots.text import fit
 
-DAGGER = " \u2020"
+DAGGER = "\u2020"
+"""Set at the name without a space, so that a break into lines never leaves it alone."""
 
 
 def published(benchmark: str, metric: str) -> pd.DataFrame:

@@ -299,7 +299,7 @@ def test_published_numbers_are_hollow_named_with_their_source_and_without_interv
     fig = plots.accuracy(frame(2), reference=reference)
     rows = fig.drawn.rows
     added = rows[rows["published"]]
-    assert added["model"].tolist() == ["Claude 3.5 Sonnet †", "o1-preview-2024-09-12 †"]
+    assert added["model"].tolist() == ["Claude 3.5 Sonnet†", "o1-preview-2024-09-12†"]
     assert added["low"].isna().all()
     assert set(added["category"]) == {"all"}
     words = " ".join(text.get_text().replace("\n", " ") for text in fig.findobj(Text))
