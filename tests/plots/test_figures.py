@@ -197,6 +197,7 @@ def test_failure_kinds_differ_by_hatch_or_by_much_lightness():
         assert hatch != hatched or abs(lightness(one) - lightness(other)) > 0.15
 
 
+@pytest.mark.slow
 def test_the_image_is_what_it_was_within_a_tolerance(tmp_path):
     """A coarse thumbnail of each figure against the stored one: moved, missing or recoloured parts show."""
     from PIL import Image
