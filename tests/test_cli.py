@@ -73,6 +73,34 @@ def test_rescore_prints_a_table_and_json(run_folder, capsys):
     assert rows[0]["metric"] == "functionchat_exact" and rows[0]["n"] == 6
 
 
+def test_parity_lists_the_items_on_which_the_scorers_differ(tmp_path, capsys):
+    """A second, wrong call after the right one: the official stage compares only the first."""
+
+    def twice(messages, tools):
+        call = {"id": "1", "type": "function", "function": CASES[0].ground_truth}
+        return {"role": "assistant", "content": None, "tool_calls": [call, call]}
+
+    folder = tmp_path / "twice"
+    fcb.evaluate(ScriptedModel(twice), CASES[:1], folder, progress=False)
+    assert main(["report", str(folder), "--parity", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(r["official"], r["ours"]) for r in rows] == [("pass", "fail")]
+    assert rows[0]["official_reason"] or rows[0]["ours_reason"]
+    assert (folder / "report" / "parity.csv").exists()
+
+
+def test_lint_finds_what_is_wrong_and_exits_with_1(tmp_path, capsys):
+    file = tmp_path / "x.jsonl"
+    row = {"serial_num": 1, "messages": [{"role": "user", "content": "a"}], "type_of_output": "call"}
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {
+        "n": {"type": "integer"}}}}}  # fmt: skip
+    row |= {"tools": [tool], "ground_truth": {"name": "f", "arguments": '{"n": "three"}'}}
+    file.write_text(json.dumps(row), encoding="utf-8")
+    assert main(["lint", "jsonl", "--source", str(file)]) == 1
+    assert "jsonl/1: gold_invalid: " in capsys.readouterr().out
+    assert main(["lint", "sample/korean"]) in (0, 1)
+
+
 def test_compare_of_a_run_with_itself_shows_no_difference(run_folder, capsys):
     assert main(["compare", str(run_folder), str(run_folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -12,16 +12,26 @@ from fcb_toolkit.cli.output import json_option, rates, show
 def report_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("dir", nargs="+")
     verb.add_argument("--out", help="folder of the report; default FIRST_DIR/report")
+    verb.add_argument(
+        "--parity", action="store_true", help="only the items on which official and our scorer differ"
+    )
     json_option(verb)
 
 
 def report(given: argparse.Namespace) -> None:
     """tables with intervals, per-item report, figures"""
-    from fcb_toolkit.reports import write_report
+    from fcb_toolkit.reports import write_parity, write_report
     from fcb_toolkit.runs import load_run
 
     runs = [load_run(folder) for folder in given.dir]
-    written = write_report(runs, given.out or Path(given.dir[0]) / "report")
+    out = Path(given.out or Path(given.dir[0]) / "report")
+    if given.parity:
+        table, path = write_parity(runs, out)
+        show(table, given.json)
+        if not given.json:
+            print(f"{len(table)} items differ: {path}")
+        return
+    written = write_report(runs, out)
     show(rates(runs, ["model", "benchmark", "category", "metric"]), given.json)
     for name, path in written.items() if not given.json else ():
         print(f"{name}: {path}")

@@ -12,7 +12,8 @@ from fcb_toolkit.records import Rendered, Reply
 
 MEMORY_SHARE = 0.3
 """Share of the free memory that a batch's cache may take; joining batches holds it twice."""
-MOST_ROWS = 64
+MOST_ROWS = {"cpu": 32, "cuda": 256}
+"""A CPU is busy with fewer rows: reading their caches soon takes longer than the weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def rows_that_fit(model: Any, tokens: int) -> int:
     """
     vocabulary = model.config.get_text_config().vocab_size
     row = tokens * cache_bytes_per_token(model) + 4 * vocabulary
-    return max(1, min(MOST_ROWS, int(MEMORY_SHARE * free_bytes(model)) // int(row)))
+    return max(1, min(MOST_ROWS.get(model.device.type, 64), int(MEMORY_SHARE * free_bytes(model)) // int(row)))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

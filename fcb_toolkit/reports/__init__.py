@@ -5,6 +5,7 @@ write_report([run], "runs/demo/report")
 """
 
 from fcb_toolkit.reports.items import items_html, items_markdown
+from fcb_toolkit.reports.parity import write_parity
 from fcb_toolkit.reports.report import write_report
 
-__all__ = ["items_html", "items_markdown", "write_report"]
+__all__ = ["items_html", "items_markdown", "write_parity", "write_report"]
