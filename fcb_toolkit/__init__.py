@@ -43,6 +43,7 @@ _WHERE = {
     "summarize": "statistics",
     "compare": "statistics",
     "explore": "widgets",
+    "export": "exporters",
     "run_panel": "widgets",
 }
 _MODULES = ("benchmarks", "errors", "judging", "models", "plots", "statistics")

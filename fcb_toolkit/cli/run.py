@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from fcb_toolkit import execution
 from fcb_toolkit.cli.output import json_option, rates, show
 from fcb_toolkit.errors import DataError
 
@@ -46,7 +47,16 @@ def run_arguments(verb: argparse.ArgumentParser) -> None:
     model.add_argument("--awq-backend")
     model.add_argument("--thinking", choices=("on", "off"), help="reasoning switch of the template")
     model.add_argument("--trust-remote-code", action="store_true")
+    _execution_option(verb)
     json_option(verb)
+
+
+def _execution_option(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--allow-subprocess",
+        action="store_true",
+        help="programs that the sandbox interpreter cannot run may run in a confined CPython child",
+    )
 
 
 def _positive(text: str) -> int:
@@ -76,6 +86,7 @@ def run(given: argparse.Namespace) -> int:
         raise DataError(f"no cases: {all_cases} in {given.benchmark}, none matches --only {given.only!r}")
     model = _model(given)
     out = given.out or f"runs/{model.name.replace('/', '--')}-{given.benchmark.replace('/', '-')}"
+    execution.configure(allow_subprocess=given.allow_subprocess)
     done = evaluate(
         model, cases, out, metrics=given.metric, progress=not given.quiet, **_given(given, GENERATION)
     )
@@ -112,6 +123,7 @@ def _model(given: argparse.Namespace) -> Any:
 def rescore_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("dir")
     verb.add_argument("--metric", action="append", required=True)
+    _execution_option(verb)
     json_option(verb)
 
 
@@ -119,6 +131,7 @@ def rescore(given: argparse.Namespace) -> None:
     """score stored replies again by a metric; no model is loaded"""
     from fcb_toolkit.runs import rescore
 
+    execution.configure(allow_subprocess=given.allow_subprocess)
     done = rescore(given.dir, given.metric)
     for metric in given.metric:
         table = rates(done, ["benchmark", "category"], metric)

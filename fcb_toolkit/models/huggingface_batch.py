@@ -50,7 +50,9 @@ def rows_that_fit(model: Any, tokens: int) -> int:
     """
     vocabulary = model.config.get_text_config().vocab_size
     row = tokens * cache_bytes_per_token(model) + 4 * vocabulary
-    return max(1, min(MOST_ROWS.get(model.device.type, 64), int(MEMORY_SHARE * free_bytes(model)) // int(row)))
+    return max(
+        1, min(MOST_ROWS.get(model.device.type, 64), int(MEMORY_SHARE * free_bytes(model)) // int(row))
+    )
 
 
 def is_out_of_memory(error: BaseException) -> bool:
