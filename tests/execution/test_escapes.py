@@ -185,8 +185,7 @@ def state(folder: Path):
     return kept
 
 
-def offspring():
-    """Our child processes and theirs, the sandbox's workers left out."""
+def parents_of_all():
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -194,9 +193,26 @@ def offspring():
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except (OSError, ValueError):
                 continue
+    return parents
+
+
+@pytest.fixture(scope="module", autouse=True)
+def other_tests_processes():
+    """What other test files have left running, such as the browser of the session, comes and goes by itself."""
+    OTHERS.update(child for child, parent in parents_of_all().items() if parent == os.getpid())
+    yield
+    OTHERS.clear()
+
+
+OTHERS: set[int] = set()
+
+
+def offspring():
+    """Our child processes and theirs, the sandbox's workers and those of other test files left out."""
+    parents = parents_of_all()
     found, new = set(), {os.getpid()}
     while new:
-        new = {child for child, parent in parents.items() if parent in new} - found
+        new = {child for child, parent in parents.items() if parent in new} - found - OTHERS
         found |= new
     names = {}
     for pid in found:
