@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import fcb_toolkit
-from fcb_toolkit.cli import data, report, run, template
+from fcb_toolkit.cli import data, judge, report, run, template
 from fcb_toolkit.errors import FcbError
 
 Verb = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], Any]]
@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, Verb] = {
     "lint": (data.lint_arguments, data.lint),
     "run": (run.run_arguments, run.run),
     "rescore": (run.rescore_arguments, run.rescore),
+    "judge": (judge.judge_arguments, judge.judge),
     "report": (report.report_arguments, report.report),
     "compare": (report.compare_arguments, report.compare),
     "template": (template.template_arguments, template.template),

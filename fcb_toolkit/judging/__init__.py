@@ -1,5 +1,32 @@
-"""Judges: a model's opinion where no exact check exists. So far: reading a judge's verdict."""
+"""Judges: a model's opinion where no exact check exists. See docs/judge.md.
+
+verdicts = judge(fcb.load_run("runs/demo"), fcb.load_model("embedded"), JudgeOptions(votes=3))
+"""
+
+from typing import Any
 
 from fcb_toolkit.judging.read import read_verdict
 
-__all__ = ["read_verdict"]
+_WHERE = {
+    "JudgeOptions": "jury",
+    "METRIC": "jury",
+    "VERDICT_FORMAT": "jury",
+    "judge": "jury",
+    "judged": "jury",
+    "plan": "jury",
+    "load_rubrics": "rubrics",
+    "read_votes": "votes",
+    "read_batch": "batch",
+    "write_batch": "batch",
+}
+
+__all__ = ["read_verdict", *_WHERE]
+
+
+def __getattr__(name: str) -> Any:
+    # `fcb.read_verdict` needs neither runs nor metrics.
+    from importlib import import_module
+
+    if name in _WHERE:
+        return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,75 @@
+"""An OpenAI-compatible server on loopback that misbehaves as told, and counts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Behave = Callable[["Handler", dict[str, Any], int], None]
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Stub
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.bodies.append(body)
+            self.server.keys.append(self.headers.get("Authorization", ""))
+            number = len(self.server.bodies)
+        self.server.behave(self, body, number)
+
+    def say(self, text: str) -> None:
+        """A well-formed chat completion."""
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        whole = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+        self.send(200, json.dumps({**whole, "usage": usage}))
+
+    def send(self, status: int, text: str, **headers: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent."""
+
+
+class Stub(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, behave: Behave) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behave = behave
+        self.lock = threading.Lock()
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed, or did not wait, is part of the tests."""
+
+
+@contextmanager
+def serving(behave: Behave) -> Iterator[Stub]:
+    server = Stub(behave)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
