@@ -76,9 +76,10 @@ def fault(parameters: Json) -> str | None:
 
 def undeclared(parameters: Mapping[str, Json] | None, arguments: Mapping[str, Json]) -> list[str]:
     """Arguments that the schema does not name (a valid call may have them, a real tool seldom takes them)."""
-    properties = (parameters or {}).get("properties")
+    schema = parameters if isinstance(parameters, Mapping) else {}
+    properties = schema.get("properties")
     known = properties if isinstance(properties, Mapping) else {}
-    patterns = (parameters or {}).get("patternProperties")
+    patterns = schema.get("patternProperties")
     return [] if patterns else [name for name in arguments if name not in known]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fcb_toolkit import jsonl
+from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 
 Script = Sequence[str] | Callable[[Sequence[Message], Sequence[Tool]], "str | Mapping[str, Any] | None"]
@@ -20,6 +21,8 @@ class ScriptedModel:
     """Replies come from a list (cycled) or a function; a function may give an OpenAI message or None."""
 
     def __init__(self, script: Script, *, name: str = "scripted", format: str = "plain_json") -> None:
+        if not callable(script) and not script:
+            raise DataError("ScriptedModel: the list of replies is empty; give at least one, or a function")
         self.script = script
         self.name = name
         self.format = format

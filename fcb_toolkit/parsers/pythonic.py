@@ -126,5 +126,8 @@ FORMAT = Format(
     name="pythonic",
     read=read_pythonic,
     models="Llama 3.2, ToolACE, OLMo 3",
-    signature=re.compile(rf"(?:\A|\n|</think>)\s*+\[\s*+{NAME}\((?:\)|\{{|[^\W\d][\w\-]{{0,200}}+=)"),
+    # Of several line breaks the last one: from each of them to the bracket would be quadratic work.
+    signature=re.compile(
+        rf"(?:(?:\A|</think>)\s*+|\n[^\S\n]*+)\[\s*+{NAME}\((?:\)|\{{|[^\W\d][\w\-]{{0,200}}+=)"
+    ),
 )

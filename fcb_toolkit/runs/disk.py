@@ -13,15 +13,17 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Case, FailureKind, Outcome, Rendered, Reply, Verdict
 from fcb_toolkit.runs.record import Key
+
+T = TypeVar("T")
 
 IDENTITY = ("model", "generation")
 """Parts of the manifest that may not change when a run goes on."""
@@ -29,6 +31,22 @@ IDENTITY = ("model", "generation")
 
 def case_row(case: Case) -> dict[str, Any]:
     return asdict(case)
+
+
+def read_rows(
+    file: Path, rows: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], T]
+) -> list[T]:
+    """Each row as a record; `DataError` names the file where a row is JSON but not such a record."""
+    records = []
+    for number, row in enumerate(rows, 1):
+        try:
+            records.append(read(row))
+        except (KeyError, TypeError, ValueError) as error:
+            missing = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise DataError(
+                f"{file} record {number}: not what this file holds ({missing}); restore the file or delete that line"
+            ) from None
+    return records
 
 
 def case_of(row: Mapping[str, Any]) -> Case:
@@ -44,6 +62,10 @@ def reply_of(row: Mapping[str, Any]) -> Reply:
     values = {name: value for name, value in row.items() if name in known}
     values["notes"] = tuple(values.get("notes", ()))
     return Reply(**values)
+
+
+def prompt_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["sha256"], row["prompt"]
 
 
 def verdict_row(key: Key, verdict: Verdict) -> dict[str, Any]:
@@ -80,7 +102,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         )
     try:
         manifest = json.loads(jsonl.read_text(file))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not JSON ({error}); restore it or start in another folder") from None
     if not isinstance(manifest, dict):
         raise DataError(f"{file}: found {jsonl.kind_of(manifest)}, expected an object")
@@ -92,7 +114,7 @@ def read_verdicts(path: Path) -> dict[str, dict[Key, Verdict]]:
     found: dict[str, dict[Key, Verdict]] = {}
     for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else []:
         rows, _ = jsonl.read_appended(file)
-        found[file.stem] = dict(verdict_of(row) for row in rows)
+        found[file.stem] = dict(read_rows(file, rows, verdict_of))
     return found
 
 
@@ -132,11 +154,12 @@ class RunFolder:
                 check_same_run(path, read_manifest(path), manifest)
             self.cases = self._add_cases(list(cases))
             self._write_manifest(manifest)
-            rows, drop = read_tail_tolerant(path / "prompts.jsonl", self.notes)
-            self.prompts: dict[str, str] = {row["sha256"]: row["prompt"] for row in rows}
-            self._prompts = jsonl.Appender(path / "prompts.jsonl", drop=drop)
+            rows, drop_prompts = read_tail_tolerant(path / "prompts.jsonl", self.notes)
+            self.prompts: dict[str, str] = dict(read_rows(path / "prompts.jsonl", rows, prompt_of))
             rows, drop = read_tail_tolerant(path / "replies.jsonl", self.notes)
-            self.replies: dict[Key, Reply] = {reply.key: reply for reply in map(reply_of, rows)}
+            replies = read_rows(path / "replies.jsonl", rows, reply_of)
+            self.replies: dict[Key, Reply] = {reply.key: reply for reply in replies}
+            self._prompts = jsonl.Appender(path / "prompts.jsonl", drop=drop_prompts)
             self._replies = jsonl.Appender(path / "replies.jsonl", drop=drop)
         except BaseException:
             os.close(self._lock)
@@ -179,7 +202,7 @@ class RunFolder:
 
     def _add_cases(self, cases: list[Case]) -> tuple[Case, ...]:
         file = self.path / "cases.jsonl"
-        old = {case.id: case for case in map(case_of, jsonl.read_appended(file)[0])}
+        old = {case.id: case for case in read_rows(file, jsonl.read_appended(file)[0], case_of)}
         for case in cases:
             before = old.setdefault(case.id, case)
             # Compared as JSON, since a tuple in memory is a list on disk.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fcb_toolkit import scoring
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Case, Reply, Verdict
 from fcb_toolkit.runs import disk
+from fcb_toolkit.runs.disk import T
 from fcb_toolkit.runs.record import Key, Run
 
 EXTRA_METRICS: Mapping[str, tuple[str, ...]] = {
@@ -40,11 +42,8 @@ def load_run(path: str | Path) -> Run:
         return import_results(path)
     manifest = disk.read_manifest(path)
     notes: list[str] = []
-    cases = tuple(map(disk.case_of, disk.read_tail_tolerant(path / "cases.jsonl", notes)[0]))
-    replies = {
-        r.key: r for r in map(disk.reply_of, disk.read_tail_tolerant(path / "replies.jsonl", notes)[0])
-    }
-    prompts = disk.read_tail_tolerant(path / "prompts.jsonl", notes)[0]
+    cases = tuple(_records(path / "cases.jsonl", disk.case_of, notes))
+    replies = {reply.key: reply for reply in _records(path / "replies.jsonl", disk.reply_of, notes)}
     known = {case.id for case in cases}
     lost = [key for key in replies if key[0] not in known]
     if lost:
@@ -54,11 +53,15 @@ def load_run(path: str | Path) -> Run:
         cases,
         tuple(replies.values()),
         disk.read_verdicts(path),
-        {row["sha256"]: row["prompt"] for row in prompts},
+        dict(_records(path / "prompts.jsonl", disk.prompt_of, notes)),
         path,
         tuple(notes),
     )
     return scored(run, None, only_missing=True)
+
+
+def _records(file: Path, read: Callable[[Mapping[str, Any]], T], notes: list[str]) -> list[T]:
+    return disk.read_rows(file, disk.read_tail_tolerant(file, notes)[0], read)
 
 
 def rescore(

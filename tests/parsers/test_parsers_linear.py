@@ -1,6 +1,7 @@
 """No text costs a parser more than linear work. Counted in steps of the interpreter, never in seconds."""
 
 import sys
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from parser_writers import WRITERS, tools_for
 
-from fcb_toolkit.parsers import FORMATS, code, parse
+from fcb_toolkit.parsers import FORMATS, code, parse, sniff
 from fcb_toolkit.parsers.reasoning import split
 from fcb_toolkit.parsers.scan import FACTOR, FLOOR, Scan, TooComplex
 from fcb_toolkit.parsers.special import trim
@@ -155,3 +156,19 @@ def test_a_value_is_read_in_steps_that_grow_with_its_length() -> None:
         return steps(lambda: read_value(Scan("{'a': [" + "1, " * n + "]}"), 0))
 
     assert work(800) < 2.2 * work(400)
+
+
+@pytest.mark.parametrize("space", ["\n", " ", "\n ", "\t\n"])
+def test_white_space_costs_a_signature_linear_work(space: str) -> None:
+    # A regular expression's work is no step of the interpreter; quadratic work would take minutes here.
+    text = "Action: " + space * (400_000 // len(space)) + "```json"
+    begin = time.process_time()
+    for format in FORMATS.values():
+        if format.signature:
+            format.signature.search(text)
+    assert time.process_time() - begin < 20
+
+
+@pytest.mark.parametrize("before", ["", "\n", "네.\n\n  \n\t", "<think>음</think> \n\n"])
+def test_white_space_before_a_list_of_calls_keeps_it_recognised(before: str) -> None:
+    assert sniff(before + "[f(a=1)]") == "pythonic"

@@ -315,3 +315,29 @@ def test_cases_that_cannot_be_run_together_are_refused():
 def test_a_lone_surrogate_in_a_reply_survives_the_disk(tmp_path):
     fcb.evaluate(ScriptedModel(["깨진 \ud83d 글자"]), CASES[:1], tmp_path / "run", progress=False)
     assert fcb.load_run(tmp_path / "run").reply("jsonl/1").text == "깨진 \ud83d 글자"
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "message"),
+    [
+        ("prompts.jsonl", {}, "the key 'sha256' is missing"),
+        ("cases.jsonl", {}, "the key 'messages' is missing"),
+        ("replies.jsonl", {}, "case_id"),
+        ("verdicts/call_match.jsonl", {}, "the key 'outcome' is missing"),
+        ("verdicts/call_match.jsonl", {"outcome": "fail", "failure": 5}, "5 is not a valid FailureKind"),
+    ],
+)
+def test_a_row_that_is_no_record_is_named_with_its_file(tmp_path, file, row, message):
+    fcb.evaluate(ScriptedModel([RIGHT]), CASES[:1], tmp_path / "run", progress=False)
+    (tmp_path / "run" / file).write_text(json.dumps(row) + "\n")
+    for use in (
+        fcb.load_run,
+        lambda path: fcb.evaluate(ScriptedModel([RIGHT]), CASES[:1], path, progress=False),
+    ):
+        with pytest.raises(DataError, match=f"{file} record 1: .*{message}"):
+            use(tmp_path / "run")
+
+
+def test_a_script_without_replies_is_refused():
+    with pytest.raises(DataError, match="the list of replies is empty"):
+        ScriptedModel([])

@@ -50,6 +50,8 @@ def tool_message(content, identity="c1"):
         (case(tools=[tool(), tool()]), "duplicate_tool_name", "f is offered 2 times"),
         (case(tools=[tool(), tool("네이버 검색")]), "bad_tool_name", "네이버 검색"),
         (case(tools=[tool(parameters={"type": "dict"})]), "schema_broken", "'dict'"),
+        (case({"n": 1}, tools=[tool(parameters="n: integer")]), "schema_broken", "found str"),
+        (case({"n": 1}, tools=[tool(parameters=["n"])]), "schema_broken", "found list"),
         (case(tools=[{"function": {"name": "f", "parameters": {}}}]), "schema_absent", "f: parameters is {}"),
         (case(tools=[{"function": {"name": "f"}}]), "schema_absent", "f: parameters is null"),
         (
