@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fcb_toolkit.cli.output import json_option, rates, show
+
+if TYPE_CHECKING:
+    from fcb_toolkit.runs import Run
 
 
 def report_arguments(verb: argparse.ArgumentParser) -> None:
@@ -15,6 +20,8 @@ def report_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--parity", action="store_true", help="only the items on which official and our scorer differ"
     )
+    verb.add_argument("--judge", action="store_true", help="only what the judges' verdicts are worth")
+    verb.add_argument("--labels", help="with --judge: a CSV of people's labels (case_id, outcome[, sample])")
     json_option(verb)
 
 
@@ -31,10 +38,36 @@ def report(given: argparse.Namespace) -> None:
         if not given.json:
             print(f"{len(table)} items differ: {path}")
         return
+    if given.judge:
+        _judges(runs, out, given)
+        return
     written = write_report(runs, out)
     show(rates(runs, ["model", "benchmark", "category", "metric"]), given.json)
     for name, path in written.items() if not given.json else ():
         print(f"{name}: {path}")
+
+
+def _judges(runs: Sequence[Run], out: Path, given: argparse.Namespace) -> None:
+    import pandas as pd
+
+    from fcb_toolkit import jsonl
+    from fcb_toolkit.judging import audit
+
+    found = [(run.name, audit(run, given.labels)) for run in runs]
+    tables = {
+        "judge_agreement": pd.concat([a.agreement.assign(run=name) for name, a in found]),
+        "judges": pd.concat([a.judges.assign(run=name) for name, a in found]),
+    }
+    for name, table in tables.items():
+        tables[name] = table[["run", *(column for column in table if column != "run")]].round(3)
+        jsonl.write_atomic(out / f"{name}.csv", tables[name].to_csv(index=False))
+    if given.json:
+        rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for name, table in tables.items():
+        show(table, False)
+        print(f"{name}: {out / f'{name}.csv'}\n")
 
 
 def compare_arguments(verb: argparse.ArgumentParser) -> None:
