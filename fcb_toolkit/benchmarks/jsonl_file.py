@@ -56,7 +56,7 @@ def _check_keys(row: Mapping[str, Any], where: str) -> None:
     missing = [key for key in REQUIRED if key not in row]
     if "serial_num" not in row and "id" not in row:
         missing.insert(0, "serial_num")
-    if row.get("messages") == []:
+    if "messages" in row and not row["messages"]:
         raise DataError(f"{where}: 'messages' is empty, expected at least one message")
     if missing:
         raise DataError(

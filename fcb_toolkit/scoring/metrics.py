@@ -117,10 +117,11 @@ def metric_name(which: str | Metric | Callable[..., Any]) -> str:
     if isinstance(which, Metric):
         METRICS.setdefault(which.name, which)
         return which.name
-    name = getattr(which, "metric_name", None) or which.__name__
-    if name not in METRICS:
+    name = getattr(which, "metric_name", None)
+    if name is None or name not in METRICS:
+        # Not looked up by its own name: a function defined again in a notebook is another function.
         metric(which)
-    return str(name)
+    return str(name or which.metric_name)
 
 
 def score(case: Case, reply: Any, metric: str | Metric | Callable[..., Any] = "") -> Verdict:
@@ -181,7 +182,7 @@ def metric(
     """
 
     def add(user: UserFunction) -> UserFunction:
-        chosen = name or user.__name__
+        chosen = name or user.__name__.strip("<>")
         if chosen in _BUILTIN:
             raise DataError(f"metric {chosen!r} is built in; give yours another name: @fcb.metric(name=...)")
         doc = (user.__doc__ or "a metric of your own").strip().splitlines()[0]
@@ -204,7 +205,12 @@ def _verdicts_of(user: UserFunction) -> Function:
             return result
         if result is None:
             return Verdict.not_scored("the metric gave None")
-        passed, reason = result if isinstance(result, tuple) else (result, "")
+        passed, reason = result if isinstance(result, tuple) and len(result) == 2 else (result, "")
+        if type(passed).__name__ not in ("bool", "bool_"):
+            # A score of 0.5 or the text "no" is true in Python; neither is a pass.
+            raise TypeError(
+                f"it gave {str(result)[:60]!r}, expected True, False, (bool, reason), a Verdict or None"
+            )
         if passed:
             return Verdict.passed(reason)
         return Verdict.failed(_user_kind(case), reason or "the metric gave False")
