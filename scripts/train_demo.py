@@ -1,6 +1,6 @@
 """Trains the demo model's LoRA adapter on the CPU.
 
-    nice -n 19 python scripts/train_demo.py --steps 700 --out runs/demo
+    nice -n 19 python scripts/train_demo.py --steps 145 --stop 130 --out runs/demo
 
 Learns the assistant's turns only. One step is a few packs (see `demo_data.make_pack`); within a pack
 each conversation sees the shared system prompt and tools and itself, at its true positions, so the
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ import torch.multiprocessing
 from demo_data import Function, make_pack, read_functions, split
 from peft import LoraConfig, get_peft_model
 from peft.utils import load_peft_weights, set_peft_model_state_dict
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
+BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 SHORT_LISTS = (1, 1, 2, 2, 3, 4)
 LEARNT = re.compile(r"(?<=<\|im_start\|>assistant\n).*?<\|im_end\|>", re.DOTALL)
 
@@ -121,7 +124,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
     functions = split(read_functions())[0]
     began, tokens = time.time(), 0
     step = restore(args.out, model, optimizer)
-    while step < (steps := planned(args)):
+    while step < min(steps := planned(args), args.stop or steps):
         packs = [encode(pack, tokenizer) for pack in packs_of(step, functions, args)]
         count = sum(int(p["learnt"].sum()) for p in packs)
         total = torch.zeros(1)
@@ -140,8 +143,10 @@ def train(rank: int, args: argparse.Namespace) -> None:
                 args.out,
                 {**shown, "norm": round(norm, 3), "tokens": tokens, "seconds": round(time.time() - began)},
             )
-        if rank == 0 and (step % args.every == 0 or step == steps):
+        if rank == 0 and (step % args.every == 0 or step in (steps, args.stop)):
             save(args.out, model, optimizer, step)
+    if rank == 0:
+        ship(args.out / f"step-{step}", args.out / "adapter")
 
 
 def packs_of(step: int, functions: list[Function], args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -189,6 +194,21 @@ def save(out: Path, model: Any, optimizer: Any, step: int) -> None:
     (out / "optimizer.part").rename(out / f"step-{step}" / "optimizer.pt")
 
 
+def ship(checkpoint: Path, folder: Path) -> None:
+    """The adapter as it goes into `data/demo_adapter`: weights in bfloat16, and nothing that names this machine."""
+    folder.mkdir(exist_ok=True)
+    weights = load_file(checkpoint / "adapter_model.safetensors")
+    save_file(
+        {k: w.to(torch.bfloat16).contiguous() for k, w in weights.items()},
+        folder / "adapter_model.safetensors",
+    )
+    config = json.loads((checkpoint / "adapter_config.json").read_text())
+    kept = {key: config[key] for key in ("peft_type", "task_type", "r", "lora_alpha", "target_modules")}
+    kept |= {"target_modules": sorted(kept["target_modules"]), "base_model_name_or_path": BASE}
+    (folder / "adapter_config.json").write_text(json.dumps(kept, indent=1) + "\n")
+    shutil.copy(TEMPLATE, folder)
+
+
 def restore(out: Path, model: Any, optimizer: Any) -> int:
     """The step to go on from: that of the last whole checkpoint, else 0."""
     done = sorted(int(p.parent.name.split("-")[1]) for p in out.glob("step-*/optimizer.pt"))
@@ -204,6 +224,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=700)
+    parser.add_argument(
+        "--stop", type=int, default=0, help="ends after this step, its rate still that of --steps"
+    )
     parser.add_argument("--packs", type=int, default=2, help="packs a step")
     parser.add_argument("--mixed", type=int, default=110, help="steps with tool lists of all sizes")
     parser.add_argument("--rate", type=float, default=1e-3)
