@@ -5,7 +5,8 @@ score(case, "서울은 맑습니다.", "call_match").failure == FailureKind.MISS
 
 from fcb_toolkit.scoring.answers import answer
 from fcb_toolkit.scoring.bfcl_ast import match_bfcl
-from fcb_toolkit.scoring.call_match import MatchOptions, match_answer, match_calls
+from fcb_toolkit.scoring.call_match import match_answer, match_calls
+from fcb_toolkit.scoring.compare_calls import MatchOptions
 from fcb_toolkit.scoring.gold import Gold, GoldArgument, GoldCall, read_gold
 from fcb_toolkit.scoring.metrics import (
     METRICS,

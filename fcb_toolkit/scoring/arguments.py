@@ -99,7 +99,7 @@ def _surplus(
         if _is_default(properties.get(key), value):
             by_default.append(key)
         else:
-            text = f"{key}: expected no such argument, found {show(value)}"
+            text = f"{key[:80]}: expected no such argument, found {show(value)}"
             problems.append(Problem(FailureKind.EXTRA_ARGUMENT, text))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from fcb_toolkit.records import Answer, Case, FailureKind, Outcome, Verdict, tool_name, tool_parameters
 from fcb_toolkit.scoring.arguments import match_argument
-from fcb_toolkit.scoring.call_match import DEFAULT
+from fcb_toolkit.scoring.compare_calls import DEFAULT
 from fcb_toolkit.scoring.functionchat_exact import exact_match, official_alternatives, official_equal
 from fcb_toolkit.scoring.gold import GoldArgument, read_gold
 from fcb_toolkit.scoring.metrics import score_answer

@@ -53,7 +53,9 @@ def schema_valid(case: Case, answer: Answer) -> Verdict:
             found.extend(_problems(call, tools))
         except BrokenSchema as error:
             return Verdict.not_scored(f"the data's fault: the schema of {call.name} is broken: {error}")
-        extra.extend(f"{call.name}.{name}" for name in undeclared(_parameters(tools[0]), call.arguments))
+        extra.extend(
+            f"{call.name}.{name[:80]}" for name in undeclared(_parameters(tools[0]), call.arguments)[:20]
+        )
     details = {"undeclared": extra} if extra else {}
     if not found:
         return Verdict.passed("every call fits its tool's schema", **details)
@@ -73,7 +75,7 @@ def _problems(call: ToolCall, tools: list[Tool]) -> list[tuple[FailureKind, str]
     return [
         (
             _KINDS.get(problem.rule, FailureKind.WRONG_VALUE),
-            f"{call.name}{'.' if problem.path else ''}{problem.path}: {problem.message}",
+            f"{call.name}{'.' if problem.path else ''}{problem.path[:200]}: {problem.message}",
         )
         for problem in best or ()
     ]
