@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,9 @@ import pandas as pd
 from fcb_toolkit import jsonl, scoring
 from fcb_toolkit.annotations import Annotations
 from fcb_toolkit.benchmarks import BENCHMARKS
+from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Answer, Case, Reply
+from fcb_toolkit.runs import load_run
 from fcb_toolkit.runs.record import Key, Run
 
 COLUMNS: Mapping[str, str] = {
@@ -51,9 +54,12 @@ COLUMNS: Mapping[str, str] = {
 """Columns of `to_frame`. For each stored metric m there are also outcome_m, failure_m and reason_m."""
 
 
-def to_frame(runs: Run | Iterable[Run]) -> pd.DataFrame:
-    """One row per case, sample and run; columns as in `COLUMNS`. Cases without a reply have no row."""
-    several = [runs] if isinstance(runs, Run) else list(runs)
+def to_frame(runs: Run | str | Path | Iterable[Run | str | Path]) -> pd.DataFrame:
+    """One row per case, sample and run; columns as in `COLUMNS`. Cases without a reply have no row.
+
+    A folder stands for the run in it. Raises `DataError` for anything else.
+    """
+    several = [_run(one) for one in ([runs] if isinstance(runs, (Run, str, Path)) else _each(runs))]
     metrics = sorted({name for run in several for name in run.verdicts})
     rows = []
     for run in several:
@@ -61,6 +67,20 @@ def to_frame(runs: Run | Iterable[Run]) -> pd.DataFrame:
         rows += [_row(run, reply, metrics) | _annotated(run, reply, notes) for reply in run.replies]
     extra = [f"{part}_{name}" for name in metrics for part in ("outcome", "failure", "reason")]
     return pd.DataFrame(rows, columns=[*COLUMNS, *extra])
+
+
+def _each(runs: Any) -> Iterable[Any]:
+    if isinstance(runs, Iterable) and not isinstance(runs, (pd.DataFrame, Mapping)):
+        return runs
+    raise DataError(f"found {type(runs).__name__}, expected a Run, a run's folder, or a list of them")
+
+
+def _run(one: Any) -> Run:
+    if isinstance(one, Run):
+        return one
+    if isinstance(one, (str, Path)):
+        return load_run(one)
+    raise DataError(f"found {type(one).__name__}, expected a Run or a run's folder")
 
 
 def _row(run: Run, reply: Reply, metrics: Sequence[str]) -> dict[str, Any]:

@@ -159,3 +159,13 @@ def test_the_command_is_installed():
     command = Path(sys.executable).parent / "fcb"
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("fcb_toolkit ")
+
+
+def test_a_folder_stands_for_its_run_and_anything_else_is_named(run_folder):
+    from fcb_toolkit.errors import DataError
+
+    assert len(fcb.to_frame(run_folder)) == 6
+    assert fcb.summarize(str(run_folder))["n"].tolist() == [6]
+    for wrong in (None, 5, [5], {"a": 1}):
+        with pytest.raises(DataError, match="expected a Run"):
+            fcb.summarize(wrong)

@@ -121,7 +121,8 @@ def metric_name(which: str | Metric | Callable[..., Any]) -> str:
     if name is None or name not in METRICS:
         # Not looked up by its own name: a function defined again in a notebook is another function.
         metric(which)
-    return str(name or which.metric_name)
+    made: Any = which
+    return str(made.metric_name)
 
 
 def score(case: Case, reply: Any, metric: str | Metric | Callable[..., Any] = "") -> Verdict:
