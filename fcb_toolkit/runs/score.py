@@ -75,6 +75,10 @@ def rescore(
         run = load_run(run)
     wanted = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
     names = [scoring.metric_name(one) for one in wanted]
+    if "rubric" in names:
+        raise DataError(
+            "metric rubric: a judge's verdicts are made by `fcb judge DIR --judge M`, not by rescoring"
+        )
     done = scored(run, names)
     if run.path is not None:
         disk.write_verdicts(run.path, {name: done.verdicts[name] for name in names})

@@ -341,3 +341,9 @@ def test_a_row_that_is_no_record_is_named_with_its_file(tmp_path, file, row, mes
 def test_a_script_without_replies_is_refused():
     with pytest.raises(DataError, match="the list of replies is empty"):
         ScriptedModel([])
+
+
+def test_a_judges_verdicts_are_not_overwritten_by_rescoring():
+    run = fcb.evaluate(ScriptedModel([RIGHT]), CASES[:1], progress=False)
+    with pytest.raises(DataError, match="a judge's verdicts are made by `fcb judge"):
+        fcb.rescore(run, "rubric")
