@@ -124,7 +124,7 @@ def test_the_demo_model_calls_a_tool_in_korean() -> None:
             "type_of_output": "call",
         }
     )
-    run = fcb.evaluate(fcb.load_model(demo.load_demo(), name="demo"), [case], max_new_tokens=80)
+    run = fcb.evaluate(fcb.load_model("demo"), [case], max_new_tokens=80)
     answer = fcb.parse(run.replies[0].text or "", "hermes", tools=[TOOL])
     assert answer.error is None
     assert [call.name for call in answer.tool_calls] == ["find_bakery"]

