@@ -6,6 +6,7 @@ Every message says where, what was found, what was expected and what to do.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from difflib import get_close_matches
 
 
@@ -25,6 +26,14 @@ class UnknownName(FcbError):
         close = get_close_matches(str(name), names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(names)}")
+
+
+def check_fields(kind: str, given: Iterable[str], record: type) -> None:
+    """Raises `UnknownName` for the first name in `given` that is no field of the dataclass `record`."""
+    known = [field.name for field in fields(record)]
+    for name in given:
+        if name not in known:
+            raise UnknownName(kind, name, known)
 
 
 class ModelError(FcbError):

@@ -62,7 +62,3 @@ def parser() -> argparse.ArgumentParser:
         add(verb)
         verb.set_defaults(run=function)
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())

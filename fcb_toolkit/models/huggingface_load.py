@@ -8,14 +8,14 @@ import io
 import socket
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import torch
 
-from fcb_toolkit.errors import DataError, ModelError, UnknownName
+from fcb_toolkit.errors import DataError, ModelError, UnknownName, check_fields
 from fcb_toolkit.models.huggingface import HuggingFaceModel
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
@@ -73,10 +73,7 @@ def load_tokenizer(source: str) -> Any:
 
 
 def checked_options(options: dict[str, Any]) -> ModelOptions:
-    known = {f.name for f in fields(ModelOptions)}
-    for name in options:
-        if name not in known:
-            raise UnknownName("model option", name, known)
+    check_fields("model option", options, ModelOptions)
     settings = ModelOptions(**options)
     choices = {
         "dtype": ("auto", *DTYPES),

@@ -13,7 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -89,6 +89,12 @@ def cases_sha256(cases: Iterable[Case]) -> str:
     for case in cases:
         digest.update(json.dumps(case_row(case), sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
+
+
+def benchmark_of(cases: Sequence[Case]) -> dict[str, Any]:
+    """The manifest's `benchmark`: names, hash and number of these cases."""
+    names = ", ".join(sorted({case.benchmark for case in cases}))
+    return {"name": names, "sha256": cases_sha256(cases), "cases": len(cases)}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -215,9 +221,7 @@ class RunFolder:
         return tuple(old.values())
 
     def _write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        names = sorted({case.benchmark for case in self.cases})
-        benchmark = {"name": ", ".join(names), "sha256": cases_sha256(self.cases), "cases": len(self.cases)}
-        whole = {**manifest, "benchmark": benchmark}
+        whole = {**manifest, "benchmark": benchmark_of(self.cases)}
         jsonl.write_atomic(
             self.path / "manifest.json", json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from fcb_toolkit.errors import DataError, FcbError, UnknownName
+from fcb_toolkit.errors import DataError, FcbError, UnknownName, check_fields
 from fcb_toolkit.models.base import Model
 from fcb_toolkit.records import Case, Generation, Rendered, Reply
 from fcb_toolkit.runs import disk
@@ -51,7 +51,7 @@ def evaluate(
         if folder is not None:
             folder.close()
     run = Run(
-        folder.manifest if folder else {**manifest, "benchmark": benchmark_of(cases)},
+        folder.manifest if folder else {**manifest, "benchmark": disk.benchmark_of(cases)},
         folder.cases if folder else cases,
         tuple(store.replies.values()),
         disk.read_verdicts(folder.path) if folder else {},
@@ -72,17 +72,9 @@ def finished(run: Run, metrics: Sequence[str] | None) -> Run:
     return run
 
 
-def benchmark_of(cases: Sequence[Case]) -> dict[str, Any]:
-    names = ", ".join(sorted({case.benchmark for case in cases}))
-    return {"name": names, "sha256": disk.cases_sha256(cases), "cases": len(cases)}
-
-
 def generation_settings(given: dict[str, Any]) -> Generation:
     """Checked settings; the first wrong one is named with its value."""
-    known = {f.name for f in fields(Generation)}
-    for name in given:
-        if name not in known:
-            raise UnknownName("generation setting", name, known)
+    check_fields("generation setting", given, Generation)
     settings = Generation(**given)
     limits = {
         "max_new_tokens": settings.max_new_tokens >= 1,
