@@ -48,7 +48,8 @@ ENDINGS = (
     " 주라",
 )
 OPENINGS = ("",) * 12 + ("저기, ", "음, ", "혹시 ", "있잖아, ", "부탁인데 ", "지금 ")
-TOOL_COUNTS = (1,) * 8 + (2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7, 8, 8, 8)
+TOOL_COUNTS = (1, 1, 1, 1, 2, 2, 3, 4, 8)
+"""Tools a list: short ones teach more a second, for the list is read anew in each pack."""
 SYSTEMS = (
     "오늘은 {y}년 {m}월 {d}일 {w}요일이다. 도구를 써서 사용자를 돕는다.",
     "너는 도구를 다루는 비서야. 오늘 날짜: {iso} ({w})",
@@ -151,7 +152,7 @@ def make_pack(
     rng: random.Random,
     targets: list[Function] | None = None,
     sizes: tuple[int, ...] = TOOL_COUNTS,
-    branches: int = 0,
+    branches: int = 8,
 ) -> dict[str, Any]:
     """One tool list and its branches. `targets`: the functions asked for (default: all)."""
     today = date(2024, 1, 1) + timedelta(rng.randrange(1400))
@@ -159,15 +160,15 @@ def make_pack(
     first = rng.choice(targets or functions)
     pool = [f for f in functions if f is not first]
     if rng.random() < 0.35:  # neighbours in the file are of one domain: a closer choice
-        at = min(functions.index(first) if first in functions else 0, len(pool) - 8)
-        pool = pool[max(0, at - 6) : at + 6]
+        at = functions.index(first) if first in functions else 0
+        at = max(0, min(at - 6, len(pool) - 12))
+        pool = pool[at : at + 12]
     chosen = [first, *rng.sample(pool, size - 1)]
     rng.shuffle(chosen)
     offered = [offer(f, rng) for f in chosen]
     wanted = [o for o in offered if targets is None or o.function in targets]
     outside = [f for f in functions if f not in chosen]
-    count = branches or (5 if size == 1 else 6 if size < 5 else 7)
-    made = [_branch(rng.choice(wanted), outside, today, rng) for _ in range(count)]
+    made = [_branch(rng.choice(wanted), outside, today, rng) for _ in range(branches)]
     dated = (
         any("date" in o.kinds.values() or "iso_date" in o.kinds.values() for o in offered)
         or rng.random() < 0.6

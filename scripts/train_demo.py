@@ -1,10 +1,10 @@
 """Trains the demo model's LoRA adapter on the CPU.
 
-    nice -n 19 python scripts/train_demo.py --steps 145 --stop 130 --out runs/demo
+    nice -n 19 python scripts/train_demo.py --out runs/demo
 
 Learns the assistant's turns only. One step is a few packs (see `demo_data.make_pack`); within a pack
 each conversation sees the shared system prompt and tools and itself, at its true positions, so the
-tools are computed once for all. The learning rate is flat and falls to zero over the last fifth.
+tools are computed once for all. The learning rate is flat and falls to zero over the last third.
 Pack i depends on the seed and i alone, and a run goes on from its last checkpoint.
 """
 
@@ -15,7 +15,6 @@ import importlib.util
 import json
 import os
 import random
-import re
 import shutil
 import time
 from pathlib import Path
@@ -25,15 +24,14 @@ import torch
 import torch.distributed
 import torch.multiprocessing
 from demo_data import Function, make_pack, read_functions, split
+from demo_pack import encode, layout_of, packed_attention
 from peft import LoraConfig, get_peft_model
 from peft.utils import load_peft_weights, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
-SHORT_LISTS = (1, 1, 2, 2, 3, 4)
-LEARNT = re.compile(r"(?<=<\|im_start\|>assistant\n).*?<\|im_end\|>", re.DOTALL)
 
 
 def load_base(dtype: torch.dtype = torch.bfloat16) -> tuple[Any, Any]:
@@ -51,51 +49,14 @@ def load_base(dtype: torch.dtype = torch.bfloat16) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def encode(pack: dict[str, Any], tokenizer: Any) -> dict[str, torch.Tensor]:
-    """ids, positions, segment of each token (0: shared), and whether the token is learnt; each (tokens,)."""
-    system = [{"role": "system", "content": pack["system"]}]
-    shared = tokenizer.apply_chat_template(system, tools=pack["tools"], tokenize=False)
-    ids = tokenizer(shared, add_special_tokens=False)["input_ids"]
-    start = len(ids)
-    positions, segments, learnt = list(range(start)), [0] * start, [False] * start
-    for number, branch in enumerate(pack["branches"], 1):
-        text = tokenizer.apply_chat_template(branch["messages"], tokenize=False)
-        for piece, learn in _pieces(text):
-            new = tokenizer(piece, add_special_tokens=False)["input_ids"]
-            ids += new
-            segments += [number] * len(new)
-            learnt += [learn] * len(new)
-        positions += range(start, start + segments.count(number))
-    return {
-        "ids": torch.tensor(ids),
-        "positions": torch.tensor(positions),
-        "segments": torch.tensor(segments),
-        "learnt": torch.tensor(learnt),
-    }
-
-
-def _pieces(text: str) -> list[tuple[str, bool]]:
-    pieces, at = [], 0
-    for match in LEARNT.finditer(text):
-        pieces += [(text[at : match.start()], False), (match[0], True)]
-        at = match.end()
-    return [*pieces, (text[at:], False)]
-
-
-def attention(segments: torch.Tensor, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
-    """Additive mask (1, 1, tokens, tokens): a token sees the shared part and its own conversation so far."""
-    seen = (segments[None, :] == 0) | (segments[None, :] == segments[:, None])
-    mask = torch.zeros(1, 1, *seen.shape, dtype=dtype)
-    return mask.masked_fill_(~(seen & torch.ones_like(seen).tril()), float("-inf"))
-
-
 def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> torch.Tensor:
     """Summed cross-entropy of the learnt tokens; the head runs at their places only."""
     inner = model.base_model.model
     hidden = inner.model(
         input_ids=packed["ids"][None],
-        attention_mask=attention(packed["segments"]),
         position_ids=packed["positions"][None],
+        pack=layout_of(packed["segments"]),
+        use_cache=False,
     ).last_hidden_state[0]
     at = packed["learnt"].nonzero()[:, 0]
     logits = inner.lm_head(hidden[at - 1]).float()
@@ -103,7 +64,7 @@ def loss_of(model: Any, packed: dict[str, torch.Tensor]) -> torch.Tensor:
 
 
 def rate(step: int, steps: int, peak: float, warmup: int = 20) -> float:
-    decay = max(1, steps // 5)
+    decay = max(1, steps // 3)
     return peak * min(1.0, (step + 1) / warmup, (steps - step) / decay)
 
 
@@ -115,6 +76,8 @@ def train(rank: int, args: argparse.Namespace) -> None:
         "gloo", init_method=f"file://{args.meeting}", rank=rank, world_size=args.workers
     )
     base, tokenizer = load_base()
+    AttentionInterface.register("packed", packed_attention)
+    base.set_attn_implementation("packed")
     config = LoraConfig(
         r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM"
     )
@@ -124,7 +87,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
     functions = split(read_functions())[0]
     began, tokens = time.time(), 0
     step = restore(args.out, model, optimizer)
-    while step < min(steps := planned(args), args.stop or steps):
+    while step < (steps := planned(args)):
         packs = [encode(pack, tokenizer) for pack in packs_of(step, functions, args)]
         count = sum(int(p["learnt"].sum()) for p in packs)
         total = torch.zeros(1)
@@ -143,17 +106,16 @@ def train(rank: int, args: argparse.Namespace) -> None:
                 args.out,
                 {**shown, "norm": round(norm, 3), "tokens": tokens, "seconds": round(time.time() - began)},
             )
-        if rank == 0 and (step % args.every == 0 or step in (steps, args.stop)):
+        if rank == 0 and (step % args.every == 0 or step == steps):
             save(args.out, model, optimizer, step)
     if rank == 0:
         ship(args.out / f"step-{step}", args.out / "adapter")
 
 
 def packs_of(step: int, functions: list[Function], args: argparse.Namespace) -> list[dict[str, Any]]:
-    """The packs of a step: all sizes of tool lists first, then short lists, which teach more a second."""
-    lists = {} if step < args.mixed else {"sizes": SHORT_LISTS, "branches": 8}
+    """The packs of a step."""
     numbers = range(step * args.packs, (step + 1) * args.packs)
-    return [make_pack(functions, random.Random(f"{args.seed}/{number}"), **lists) for number in numbers]
+    return [make_pack(functions, random.Random(f"{args.seed}/{number}")) for number in numbers]
 
 
 def planned(args: argparse.Namespace) -> int:
@@ -223,12 +185,8 @@ def restore(out: Path, model: Any, optimizer: Any) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=700)
-    parser.add_argument(
-        "--stop", type=int, default=0, help="ends after this step, its rate still that of --steps"
-    )
+    parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--packs", type=int, default=2, help="packs a step")
-    parser.add_argument("--mixed", type=int, default=110, help="steps with tool lists of all sizes")
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
