@@ -27,6 +27,7 @@ def list_(given: argparse.Namespace) -> None:
         "models": {
             **{name: about for name, (_, about) in NAMED.items()},
             "HUB_ID | FOLDER | FILE.gguf": "any causal language model of transformers, in process",
+            "openai:MODEL": "a model behind a server that speaks OpenAI's chat completions (--base-url)",
         },
     }
     chosen = {given.what: known[given.what]} if given.what else known

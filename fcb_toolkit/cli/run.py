@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fcb_toolkit import execution
+from fcb_toolkit.cli import server
 from fcb_toolkit.cli.output import json_option, rates, show
 from fcb_toolkit.errors import DataError
 
@@ -16,7 +17,9 @@ from fcb_toolkit.errors import DataError
 def run_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("benchmark")
     verb.add_argument("--source", help="folder or file of the benchmark; default: the fetched copy")
-    verb.add_argument("--model", default="embedded", help="embedded, hub id, folder or GGUF file")
+    verb.add_argument(
+        "--model", default="embedded", help="embedded, hub id, folder, GGUF file, or openai:MODEL"
+    )
     verb.add_argument("--out", help="folder of the run; default runs/MODEL-BENCHMARK")
     verb.add_argument("--limit", type=_positive, help="only the first N cases")
     verb.add_argument("--sample", type=_positive, help="N cases drawn at random (always the same ones)")
@@ -47,6 +50,7 @@ def run_arguments(verb: argparse.ArgumentParser) -> None:
     model.add_argument("--awq-backend")
     model.add_argument("--thinking", choices=("on", "off"), help="reasoning switch of the template")
     model.add_argument("--trust-remote-code", action="store_true")
+    server.server_arguments(verb)
     _execution_option(verb)
     json_option(verb)
 
@@ -109,15 +113,13 @@ def _given(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _model(given: argparse.Namespace) -> Any:
-    from fcb_toolkit.models import load_model
-
     names = ("device", "dtype", "revision", "template", "mode", "language", "format", "device_map", "engine")
     options = _given(given, (*names, "awq_backend"))
     if given.thinking:
         options["enable_thinking"] = given.thinking == "on"
     if given.trust_remote_code:
         options["trust_remote_code"] = True
-    return load_model(given.model, **options)
+    return server.load(given.model, given, **options)
 
 
 def rescore_arguments(verb: argparse.ArgumentParser) -> None:

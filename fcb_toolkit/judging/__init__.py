@@ -8,16 +8,18 @@ from typing import Any
 from fcb_toolkit.judging.read import read_verdict
 
 _WHERE = {
-    "JudgeOptions": "jury",
-    "METRIC": "jury",
-    "VERDICT_FORMAT": "jury",
+    "JudgeOptions": "options",
+    "METRIC": "options",
+    "VERDICT_FORMAT": "options",
     "agree": "agreement",
     "audit": "auditing",
     "failure_notes": "notes",
     "group_notes": "notes",
     "judge": "jury",
     "judged": "jury",
-    "plan": "jury",
+    "notes_plan": "notes",
+    "plan": "planning",
+    "write_notes": "notes",
     "krippendorff_alpha": "agreement",
     "load_rubrics": "rubrics",
     "read_votes": "votes",

@@ -1,7 +1,7 @@
-"""A judge's number beside what it is worth: agreement, flips, unreadable verdicts, length bias.
+"""A judge's number beside what it is worth: agreement, flips, unreadable verdicts, position and length bias.
 
 found = audit(run, labels="people.csv")     # columns case_id, outcome, and sample where there are several
-found.agreement, found.judges               # DataFrames
+found.agreement, found.judges, found.position    # DataFrames
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from fcb_toolkit import jsonl, scoring
 from fcb_toolkit.annotations import Annotations
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.judging.agreement import SIDES, agree
-from fcb_toolkit.judging.jury import METRIC, Key
+from fcb_toolkit.judging.asking import Key
+from fcb_toolkit.judging.options import METRIC
+from fcb_toolkit.judging.orders import GIVEN
+from fcb_toolkit.judging.position import COLUMNS, majority, position_rows
 from fcb_toolkit.judging.votes import Vote, read_votes
 from fcb_toolkit.runs import Run
 
@@ -33,10 +36,12 @@ Labels = Mapping[Key, str]
 @dataclass(frozen=True, slots=True)
 class Audit:
     """`agreement`: one row a pair of raters. `judges`: one row a judge, with calls, second askings, unreadable
-    verdicts, flips between votes, and Spearman's rho of a pass with the length of the reply."""
+    verdicts, flips between votes of one order, and Spearman's rho of a pass with the length of the reply.
+    `position`: one row a judge and order of its prompt (see `position`); empty where it was not measured."""
 
     agreement: pd.DataFrame
     judges: pd.DataFrame
+    position: pd.DataFrame
 
 
 def audit(run: Run, labels: str | Path | None = None) -> Audit:
@@ -49,6 +54,9 @@ def audit(run: Run, labels: str | Path | None = None) -> Audit:
         raise DataError(f"{run.name}: has no rubric verdicts yet; run fcb judge first")
     votes = votes_of(run)
     raters: dict[str, Labels] = {f"judge {name}": _majority(cast) for name, cast in votes.items()}
+    if not votes:
+        # Judged elsewhere (results of the official tool): the verdicts are there, the votes are not.
+        raters["judge as stored"] = {key: str(v.outcome) for key, v in run.verdicts[METRIC].items()}
     judges = list(raters)
     raters["functionchat_exact"] = _outcomes(run, "functionchat_exact", "call")
     raters["own metric"] = _outcomes(run, None)
@@ -65,7 +73,12 @@ def audit(run: Run, labels: str | Path | None = None) -> Audit:
             cells = {"both_pass": a, "only_first": b, "only_second": c, "both_fail": d}
             numbers = {name: value for name, value in asdict(found).items() if name != "table"}
             rows.append({"first": one, "second": other, **cells, **numbers})
-    return Audit(pd.DataFrame(rows), pd.DataFrame([_judge_row(run, n, v) for n, v in votes.items()]))
+    position = [row for name, cast in votes.items() for row in position_rows(run, name, cast)]
+    return Audit(
+        pd.DataFrame(rows),
+        pd.DataFrame([_judge_row(run, name, cast) for name, cast in votes.items()]),
+        pd.DataFrame(position, columns=list(COLUMNS)),
+    )
 
 
 def votes_of(run: Run) -> dict[str, dict[Key, list[Mapping[str, Any]]]]:
@@ -98,11 +111,7 @@ def read_labels(run: Run, path: Path) -> dict[Key, str]:
 
 
 def _majority(cast: Mapping[Key, list[Mapping[str, Any]]]) -> dict[Key, str]:
-    found = {}
-    for key, votes in cast.items():
-        passes, fails = (sum(vote["verdict"] == side for vote in votes) for side in SIDES)
-        found[key] = "not_scored" if passes == fails else "pass" if passes > fails else "fail"
-    return found
+    return {key: majority(votes) or "not_scored" for key, votes in cast.items()}
 
 
 def _outcomes(run: Run, metric: str | None, only: str | None = None) -> dict[Key, str]:
@@ -133,7 +142,7 @@ def _corrections(run: Run) -> dict[Key, str]:
 def _judge_row(run: Run, name: str, cast: Mapping[Key, list[Mapping[str, Any]]]) -> dict[str, Any]:
     votes = [vote for cell in cast.values() for vote in cell]
     kept: dict[str, Vote] = {v.key: v for v in read_votes(run.path)} if run.path is not None else {}
-    again = [vote for cell in cast.values() if len(cell) > 1 for vote in [[v["verdict"] for v in cell]]]
+    again = [sides for cell in cast.values() for sides in _by_order(cell) if len(sides) > 1]
     lengths, passed = [], []
     for key, cell in cast.items():
         for vote in cell:
@@ -151,6 +160,14 @@ def _judge_row(run: Run, name: str, cast: Mapping[Key, list[Mapping[str, Any]]])
         "flipped": sum(len({side for side in cell if side}) > 1 for cell in again),
         "length_rho": _spearman(lengths, passed),
     }
+
+
+def _by_order(cell: list[Mapping[str, Any]]) -> list[list[Any]]:
+    """The verdicts of one reply, apart for each order of the prompt: only the same question is a repetition."""
+    sides: dict[str, list[Any]] = defaultdict(list)
+    for vote in cell:
+        sides[vote.get("order", GIVEN)].append(vote["verdict"])
+    return list(sides.values())
 
 
 def _spearman(lengths: list[int], passed: list[bool]) -> float:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.judging.jury import Ask, JudgeOptions, first_asks, prepare, split, vote_of
+from fcb_toolkit.judging.asking import Ask, first_asks, prepare, vote_of
+from fcb_toolkit.judging.jury import split
+from fcb_toolkit.judging.options import JudgeOptions
 from fcb_toolkit.judging.votes import Votes, read_votes
 from fcb_toolkit.models import Model
-from fcb_toolkit.models.openai_server import OpenAIServer, reply_of
+from fcb_toolkit.models.openai_messages import reply_of
+from fcb_toolkit.models.openai_server import OpenAIServer
 from fcb_toolkit.runs import Run
 
 
@@ -40,7 +43,9 @@ def write_batch(run: Run, models: Sequence[Model], options: JudgeOptions, path: 
             raise DataError(f"{model.name}: a batch file is for a judge behind a server (openai:MODEL)")
         for ask in first_asks(model, questions, options):
             if ask.cache_key not in kept:
-                body = model.request(prepare(model, ask.text), options.settings(ask.vote, ask.attempt))
+                body = model.request(
+                    prepare(model, ask.text), options.settings(ask.turn.vote, ask.turn.attempt)
+                )
                 rows[ask.cache_key] = {
                     "custom_id": ask.cache_key,
                     "method": "POST",

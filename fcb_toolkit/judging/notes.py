@@ -6,18 +6,23 @@ for group in group_notes(notes): print(len(group.keys), group.words, group.examp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from fcb_toolkit import scoring
-from fcb_toolkit.errors import DataError
-from fcb_toolkit.judging.jury import Ask, Key, Question, prepare, vote_of
+from fcb_toolkit import jsonl, scoring
+from fcb_toolkit.errors import DataError, UnknownName
+from fcb_toolkit.judging.asking import Ask, Key, Question, Turn, ask_all
+from fcb_toolkit.judging.options import METRIC
+from fcb_toolkit.judging.orders import GIVEN
+from fcb_toolkit.judging.planning import Plan, plan_of
 from fcb_toolkit.judging.rubrics import KINDS, fill, load_rubrics
 from fcb_toolkit.judging.votes import Votes, vote_key
 from fcb_toolkit.models import Model
-from fcb_toolkit.records import Generation, Outcome
+from fcb_toolkit.records import Case, Generation, Outcome, Reply
 from fcb_toolkit.runs import Run
 
+FILE = "judge/notes.jsonl"
 _WHY = {
     "ko": "\n\n이 답변은 불합격입니다. 판정은 적지 말고, 왜 불합격인지 한 문장으로만 적으세요.",
     "en": "\n\nThis reply fails. Write no verdict; say in one sentence only why it fails.",
@@ -35,32 +40,66 @@ class NoteGroup:
 
 
 def failure_notes(run: Run, model: Model, metric: str | None = None, language: str = "ko") -> dict[Key, str]:
-    """One sentence a failed reply (by `metric`, default: the case's own); cached as votes are.
+    """One sentence a failed reply; cached as votes are.
 
-    A judge that gives no answer leaves its reply out: run it again.
+    Failed by `metric`; default: by a judge's rubric where it has scored the reply, else by the case's own.
+    A judge that gives no answer leaves its reply out: run it again. Raises `UnknownName` for a metric
+    without stored verdicts.
     """
-    rubrics = load_rubrics(language)
-    asks = []
-    for reply in run.replies:
-        case = run.case_by_id[reply.case_id]
-        verdict = run.verdicts.get(metric or scoring.default_metric(case), {}).get(reply.key)
-        if verdict is None or verdict.outcome != Outcome.FAIL or case.type_of_output not in KINDS:
-            continue
-        answer = run.answer(reply)
-        text = fill(rubrics[case.type_of_output], case, answer) + _WHY[language]
-        key = vote_key(model.describe(), _SETTINGS, text, 0, 0)
-        asks.append(Ask(Question(reply.key, case, answer, text), 0, 0, key, text))
+    asks = list(_asks(run, model, metric, language))
     votes = Votes(run.path)
     try:
-        new = list({ask.cache_key: ask for ask in asks if votes.get(ask.cache_key) is None}.values())
-        prompts = [prepare(model, ask.text) for ask in new]
-        for index, reply in model.generate(prompts, _SETTINGS) if new else ():
-            if reply.finish_reason != "error":
-                votes.add(vote_of(model.name, new[index], reply, prompts[index]))
+        ask_all(model, asks, votes, _SETTINGS)
     finally:
         votes.close()
     got = [(ask.question.key, votes.get(ask.cache_key)) for ask in asks]
     return {key: " ".join(vote.text.split()) for key, vote in got if vote is not None}
+
+
+def notes_plan(
+    run: Run,
+    model: Model,
+    metric: str | None = None,
+    language: str = "ko",
+    price: tuple[float, float] | None = None,
+) -> Plan:
+    """What `failure_notes` would still ask."""
+    asks = {ask.cache_key: ask.text for ask in _asks(run, model, metric, language)}
+    return plan_of(run, asks, _SETTINGS.max_new_tokens, price)
+
+
+def _asks(run: Run, model: Model, metric: str | None, language: str) -> Iterator[Ask]:
+    if metric is not None and metric not in run.verdicts:
+        raise UnknownName("metric (stored in this run)", metric, run.verdicts)
+    rubrics = load_rubrics(language)
+    for reply in run.replies:
+        case = run.case_by_id[reply.case_id]
+        if case.type_of_output in KINDS and _outcome(run, case, reply, metric) == Outcome.FAIL:
+            answer = run.answer(reply)
+            text = fill(rubrics[case.type_of_output], case, answer) + _WHY[language]
+            key = vote_key(model.describe(), _SETTINGS, text, 0, 0)
+            yield Ask(Question(reply.key, case, answer, {GIVEN: text}), Turn(), key, text)
+
+
+def _outcome(run: Run, case: Case, reply: Reply, metric: str | None) -> Outcome | None:
+    for name in (metric,) if metric is not None else (METRIC, scoring.default_metric(case)):
+        verdict = run.verdicts.get(name, {}).get(reply.key)
+        if verdict is not None and verdict.outcome != Outcome.NOT_SCORED:
+            return verdict.outcome
+    return None
+
+
+def write_notes(run: Run, notes: Mapping[Key, str], groups: Sequence[NoteGroup]) -> Path | None:
+    """One line a failed reply beside the run, the largest group first: case_id, sample, note, group, words."""
+    if run.path is None:
+        return None
+    rows = [
+        {"case_id": key[0], "sample": key[1], "note": notes[key], "group": number, "words": list(group.words)}
+        for number, group in enumerate(groups, 1)
+        for key in group.keys
+    ]
+    jsonl.write_lines(run.path / FILE, rows)
+    return run.path / FILE
 
 
 def group_notes(notes: Mapping[Key, str], *, distance: float = 0.8) -> list[NoteGroup]:

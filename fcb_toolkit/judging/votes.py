@@ -10,6 +10,8 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -20,6 +22,8 @@ from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Generation
 
 FILE = "judge/votes.jsonl"
+SALT = "judge/.salt"
+"""Makes the idempotency keys of one folder its own: the same run judged again elsewhere is another judging."""
 _NOT_IDENTITY = ("notes", "device", "engine", "batch_size")
 
 
@@ -27,7 +31,7 @@ _NOT_IDENTITY = ("notes", "device", "engine", "batch_size")
 class Vote:
     """One answer of a judge. `verdict` is pass, fail, or None where the answer could not be read.
 
-    `vote` counts from 0; `attempt` is 1 where the judge was asked once more.
+    `vote` counts from 0; `attempt` is 1 where the judge was asked once more; `order` is the rubric's.
     """
 
     key: str
@@ -43,6 +47,7 @@ class Vote:
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
     seconds: float | None = None
+    order: str = "given"
 
 
 def vote_key(judge: Mapping[str, Any], settings: Generation, prompt: str, vote: int, attempt: int) -> str:
@@ -54,31 +59,56 @@ def vote_key(judge: Mapping[str, Any], settings: Generation, prompt: str, vote: 
 
 
 class Votes:
-    """The cache. What a killed judging had written is there again; half a line is cut off."""
+    """The cache. What a killed judging had written is there again; half a line is cut off.
+
+    Threads may add to it. A vote that comes after `close` is dropped; it is asked for again.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._votes: dict[str, Vote] = {}
         self._out: jsonl.Appender | None = None
-        self._lock: int | None = None
+        self._file_lock: int | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._salt = secrets.token_hex(16)
         if folder is not None:
-            self._lock = _take_lock(folder / FILE)
+            self._file_lock = _take_lock(folder / FILE)
             rows, tail = jsonl.read_appended(folder / FILE)
             self._votes = {row["key"]: _vote(row) for row in rows}
             self._out = jsonl.Appender(folder / FILE, drop=len(tail or b""))
+            self._salt = _kept_salt(folder / SALT, self._salt)
 
     def get(self, key: str) -> Vote | None:
         return self._votes.get(key)
 
+    def request_id(self, key: str) -> str:
+        """What identifies the call of a vote to the server, the same after a restart, another in another folder.
+
+        A server or gateway that honours `Idempotency-Key` answers a call that it has answered from its memory.
+        """
+        return hashlib.sha256(f"{self._salt} {key}".encode()).hexdigest()
+
     def add(self, vote: Vote) -> None:
-        if self._out is not None:
-            self._out.append(asdict(vote))
-        self._votes[vote.key] = vote
+        with self._lock:
+            if self._closed:
+                return
+            if self._out is not None:
+                self._out.append(asdict(vote))
+            self._votes[vote.key] = vote
 
     def close(self) -> None:
-        if self._out is not None:
-            self._out.close()
-        if self._lock is not None:
-            os.close(self._lock)
+        with self._lock:
+            self._closed = True
+            if self._out is not None:
+                self._out.close()
+            if self._file_lock is not None:
+                os.close(self._file_lock)
+
+
+def _kept_salt(file: Path, new: str) -> str:
+    if not file.exists():
+        jsonl.write_atomic(file, new)
+    return jsonl.read_text(file)
 
 
 def _take_lock(file: Path) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
@@ -27,3 +28,31 @@ class Model(Protocol):
 
     def generate(self, prompts: Sequence[Rendered], settings: Generation) -> Iterator[tuple[int, Reply]]:
         """(index into `prompts`, reply) for each prompt and sample; `case_id` is left empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a model is asked in one go, and what happens to each reply where it arrives.
+
+    `keep(index, reply)` is called once a reply, before it is yielded: a model behind a server calls it on
+    the thread that got the answer, so that what was paid for is on the disk at once. `have` holds pairs
+    (index, sample) that are not asked again. `ids`: an idempotency key for each prompt, or none.
+    """
+
+    prompts: Sequence[Rendered]
+    settings: Generation
+    keep: Callable[[int, Reply], None]
+    have: frozenset[tuple[int, int]] = frozenset()
+    ids: Sequence[str] = ()
+
+
+def generated(model: Model, wanted: Wanted) -> Generator[tuple[int, Reply], None, None]:
+    """(index, reply) as they come, each kept first. Close it to stop early."""
+    own = getattr(model, "generate_wanted", None)
+    if own is not None:
+        yield from own(wanted)
+        return
+    for index, reply in model.generate(wanted.prompts, wanted.settings):
+        if (index, reply.sample) not in wanted.have:
+            wanted.keep(index, reply)
+            yield index, reply

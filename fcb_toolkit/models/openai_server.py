@@ -1,9 +1,10 @@
 """Any server that speaks OpenAI's chat completions (vLLM, llama.cpp, `transformers serve`, OpenAI) as a `Model`.
 
-model = OpenAIServer("gpt-4o", base_url="http://localhost:8000/v1")
-model = OpenAIServer("gpt-4o", options=ServerOptions(concurrency=4, requests_per_minute=60))
+model = fcb.load_model("openai:gpt-4o")                                   # OPENAI_BASE_URL, OPENAI_API_KEY
+model = fcb.load_model("openai:NAME", base_url="http://localhost:8000/v1", concurrency=4)
 
-The key is read from the environment when a model is made, and is kept nowhere but in the client.
+The server applies its own chat template, so that a prompt is known only as the messages and tools that are
+sent. The key is read when a model is made, and is kept nowhere but in memory.
 """
 
 from __future__ import annotations
@@ -11,22 +12,34 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
 from fcb_toolkit import jsonl
-from fcb_toolkit.errors import MissingExtra, ModelError
+from fcb_toolkit.errors import DataError, MissingExtra, ModelError
+from fcb_toolkit.models import openai_messages as wire
+from fcb_toolkit.models.base import Wanted
+from fcb_toolkit.models.secrets import Secret, guard, mask
+from fcb_toolkit.parsers import FORMATS
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 
-HIDDEN = "[key]"
+GRACE = 10.0
+"""Seconds that a stopped run waits for the answers that are on their way; they are kept as they come."""
+STRUCTURED = "the server refused response_format; asked without it"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """`timeout` in seconds per try; `retries` with the client's back-off, which honours Retry-After."""
+    """`timeout` in seconds per try; `retries` with the client's back-off, which honours Retry-After.
+
+    `requests_per_minute` counts every try. `extra_body` is added to each request (`{"top_k": 20}`), `omit`
+    names fields that the server does not take (`("temperature", "seed")` for reasoning models of OpenAI).
+    `format` reads replies whose calls the server leaves in the text; `openai`: it parses them itself.
+    """
 
     timeout: float = 120.0
     retries: int = 5
@@ -36,68 +49,107 @@ class ServerOptions:
     token_limit: str = "max_tokens"
     """Name of the request's field: OpenAI's newer models want `max_completion_tokens`."""
     response_format: Mapping[str, Any] | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    omit: tuple[str, ...] = ()
+    format: str = "openai"
+
+    def __post_init__(self) -> None:
+        rate = self.requests_per_minute
+        checks = {
+            "timeout": (self.timeout > 0, "above 0"),
+            "retries": (self.retries >= 0, "0 or more"),
+            "concurrency": (self.concurrency >= 1, "1 or more"),
+            "requests_per_minute": (rate is None or rate > 0, "above 0, or None"),
+            "format": (self.format in FORMATS, f"one of {', '.join(sorted(FORMATS))}"),
+            "extra_body": (isinstance(self.extra_body, Mapping), "an object"),
+        }
+        for name, (right, expected) in checks.items():
+            if not right:
+                raise DataError(f"server option {name} is {getattr(self, name)!r}, expected {expected}")
 
 
 class OpenAIServer:
-    """Raises `ModelError` where there is neither a key nor a base URL, or the server refuses the request.
+    """Raises `ModelError` where there is neither a key nor a base URL, the server refuses the key or the model,
+    or nothing answers at all.
 
-    A request that fails after all retries is a reply with `finish_reason="error"`: run again to ask again.
+    Any other request that fails after all retries is a reply with `finish_reason="error"`: run again to ask it
+    again.
     """
 
     def __init__(
-        self, model: str, base_url: str | None = None, *, options: ServerOptions | None = None
+        self,
+        model: str,
+        base_url: str | None = None,
+        *,
+        api_key: str | None = None,
+        options: ServerOptions | None = None,
     ) -> None:
         try:
-            import openai
+            import openai  # noqa: F401
         except ImportError:
             raise MissingExtra("openai", "judge", "a model behind a server") from None
         self.name = model
         self.options = options or ServerOptions()
+        self._key = _key(api_key, self.options.key_variable)
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or ""
-        if "@" in urlsplit(self.base_url).netloc:
-            raise ModelError("the base URL holds a user name or password; put the key into the environment")
-        key = _Key(os.environ.get(self.options.key_variable, ""))
-        if not key and not self.base_url:
+        check_url(self.base_url, self._key)
+        if not self._key and not self.base_url:
             raise ModelError(
                 f"{model}: no base URL given and {self.options.key_variable} is not set; set one of them"
             )
-        # Servers on one's own machine want no key, the client wants one.
-        self._client = openai.OpenAI(
-            api_key=key or "none",
-            base_url=self.base_url or None,
-            timeout=self.options.timeout,
-            max_retries=self.options.retries,
-        )
-        self._key = key
+        guard(self._key)
         self._gate = _Gate(self.options.requests_per_minute)
+        self._refused: set[str] = set()
+        self._has_answered = False
+        # Made once here too, so that a wrong setting is told now.
+        self._connect(threading.Event()).close()
 
     def __repr__(self) -> str:
         return f"OpenAIServer({self.name!r}, base_url={self.base_url or 'the default'!r})"
 
     def describe(self) -> dict[str, Any]:
+        given = self.options
         return {
             "id": self.name,
             "kind": "server",
             "base_url": self.base_url or "the default",
-            "format": "openai",
-            "response_format": self.options.response_format,
+            "format": given.format,
+            "response_format": given.response_format,
+            **({"extra_body": dict(given.extra_body)} if given.extra_body else {}),
+            **({"omit": list(given.omit)} if given.omit else {}),
         }
 
     def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
-        prompt = jsonl.dumps({"messages": list(messages), "tools": list(tools)})
-        return Rendered(prompt, "openai", (), "native", "openai", tuple(messages), tuple(tools))
+        sent, offered = wire.messages_to_send(messages), wire.tools_to_send(tools)
+        prompt = jsonl.dumps({"messages": list(sent), "tools": list(offered)})
+        return Rendered(prompt, "openai", (), "native", self.options.format, sent, offered)
 
     def generate(self, prompts: Sequence[Rendered], settings: Generation) -> Iterator[tuple[int, Reply]]:
-        jobs = [(index, sample) for index in range(len(prompts)) for sample in range(settings.samples)]
-        pool = ThreadPoolExecutor(self.options.concurrency, thread_name_prefix="fcb-server")
+        return self.generate_wanted(Wanted(prompts, settings, lambda index, reply: None))
+
+    def generate_wanted(self, wanted: Wanted) -> Iterator[tuple[int, Reply]]:
+        """Replies as they come. Stopped early, it waits `GRACE` seconds for what is on its way."""
+        if wanted.settings.constrain:
+            raise ModelError(f"{self.name}: constrained decoding is not for a model behind a server")
+        jobs = deque(
+            (index, sample)
+            for index in range(len(wanted.prompts))
+            for sample in range(wanted.settings.samples)
+            if (index, sample) not in wanted.have
+        )
+        count = len(jobs)
+        if not count:
+            return
+        asking = _Asking(self, wanted, jobs)
+        asking.start(min(self.options.concurrency, count))
         try:
-            asked = {
-                pool.submit(self._ask, prompts[index], settings, sample): index for index, sample in jobs
-            }
-            for done in as_completed(asked):
-                yield asked[done], done.result()
+            for _ in range(count):
+                index, got = asking.arrived.get()
+                if isinstance(got, BaseException):
+                    raise got
+                yield index, got
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            asking.stop()
 
     def request(self, prompt: Rendered, settings: Generation, sample: int = 0) -> dict[str, Any]:
         """The body of one request, as it is sent and as a batch file holds it."""
@@ -107,83 +159,148 @@ class OpenAIServer:
             "temperature": settings.temperature,
             "top_p": settings.top_p,
             "seed": settings.seed + sample,
-            self.options.token_limit: settings.max_new_tokens,
+            self._token_limit: settings.max_new_tokens,
         }
         if prompt.tools:
             body["tools"] = list(prompt.tools)
-        if self.options.response_format:
+        if self.options.response_format and "response_format" not in self._refused:
             body["response_format"] = dict(self.options.response_format)
-        return body
+        body |= self.options.extra_body
+        return {name: value for name, value in body.items() if name not in self.options.omit}
 
-    def _ask(self, prompt: Rendered, settings: Generation, sample: int) -> Reply:
+    @property
+    def _token_limit(self) -> str:
+        return "max_completion_tokens" if "max_tokens" in self._refused else self.options.token_limit
+
+    def _connect(self, stopped: threading.Event) -> Any:
         import openai
 
-        body = self.request(prompt, settings, sample)
-        start = time.monotonic()
-        found = ""
-        # The client does not retry a body that is not what a server should send; we do, once.
-        for _ in range(2):
-            self._gate.wait()
-            try:
-                return reply_of(
-                    self._client.chat.completions.create(**body), sample, time.monotonic() - start
-                )
-            except (
-                openai.AuthenticationError,
-                openai.PermissionDeniedError,
-                openai.NotFoundError,
-                openai.BadRequestError,
-            ) as error:
-                raise ModelError(
-                    f"{self.name}: the server refused: {self._short(error)}; check name, base URL and key"
-                ) from None
-            except openai.APIStatusError as error:
-                found = self._short(error)
-                break
-            except openai.APIConnectionError as error:
-                found = f"no answer ({type(error).__name__})"
-                break
-            except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
-                found = f"an answer that is no chat completion ({type(error).__name__})"
-        return Reply(
-            "", None, sample, "error", seconds=time.monotonic() - start, format="openai", notes=(found,)
+        def before_each_try(request: Any) -> None:
+            self._gate.wait(stopped)
+            if stopped.is_set():
+                raise RuntimeError("stopped")
+            _clock.started = time.monotonic()
+
+        return openai.OpenAI(
+            # Servers on one's own machine want no key, the client wants one.
+            api_key=self._key or "none",
+            base_url=self.base_url or None,
+            timeout=self.options.timeout,
+            max_retries=self.options.retries,
+            http_client=openai.DefaultHttpxClient(event_hooks={"request": [before_each_try]}),
         )
 
-    def _short(self, error: Exception) -> str:
-        text = " ".join(str(error).split())
-        return (text.replace(self._key, HIDDEN) if self._key else text)[:300]
+    def ask(self, client: Any, wanted: Wanted, index: int, sample: int) -> Reply:
+        """One reply; `ModelError` for what every other request would meet too."""
+        found = ""
+        for attempt in range(2 + len(_CHANGEABLE)):
+            # Another key each time that we ask anew; the client's own retries keep it.
+            headers = {"Idempotency-Key": f"{wanted.ids[index]}-{sample}-{attempt}"} if wanted.ids else {}
+            body = self.request(wanted.prompts[index], wanted.settings, sample)
+            _clock.started = time.monotonic()
+            try:
+                # Not `chat.completions.create`: its types drop nulls, and know no field but OpenAI's own.
+                data = client.post(
+                    "/chat/completions", body=body, cast_to=object, options={"headers": headers}
+                )
+                reply = wire.reply_of(self._masked(data), sample, self.options.format)
+                self._has_answered = True
+                return wire.timed(reply, time.monotonic() - _clock.started, self._notes(body))
+            except Exception as error:
+                # Only its text leaves this block: the error's own frames hold headers.
+                found, again, fatal = self._read_error(error, body)
+            if fatal:
+                raise ModelError(f"{self.name}: {found}")
+            if not again:
+                break
+        seconds = time.monotonic() - _clock.started
+        return Reply("", None, sample, "error", seconds=seconds, format=self.options.format, notes=(found,))
+
+    def _read_error(self, error: Exception, body: Mapping[str, Any]) -> tuple[str, bool, bool]:
+        """What went wrong in words, whether to ask once more, and whether all else would fail too."""
+        import openai
+
+        text = mask(" ".join(str(error).split()), self._key)[:300]
+        if isinstance(error, openai.APIStatusError):
+            status = error.status_code
+            if status == 401 or (status in (403, 404) and not self._has_answered):
+                return f"the server refused: {text}; check name, base URL and key", False, True
+            return text, status in (400, 422) and self._change(text, body), False
+        if isinstance(error, openai.APIConnectionError):
+            if type(error.__cause__).__name__ == "ConnectError" and not self._has_answered:
+                where = self.base_url or "OpenAI's server"
+                return f"nothing answers at {where}; start the server or check the base URL", False, True
+            return f"no answer ({type(error).__name__})", False, False
+        if isinstance(error, UnicodeEncodeError):
+            return "the request holds a lone surrogate, which UTF-8 cannot carry", False, False
+        # The client does not retry a body that is not what a server should send; we do, once.
+        told = f": {text}" if isinstance(error, wire.NoCompletion) else ""
+        return f"an answer that is no chat completion ({type(error).__name__}){told}", True, False
+
+    def _change(self, text: str, body: Mapping[str, Any]) -> bool:
+        """Remembers a field that the server says it does not take; whether the next try differs."""
+        for name, words in _CHANGEABLE.items():
+            if name in body and name not in self.options.extra_body and any(word in text for word in words):
+                self._refused.add(name)
+                return True
+        return False
+
+    def _notes(self, body: Mapping[str, Any]) -> tuple[str, ...]:
+        refused = bool(self.options.response_format) and "response_format" not in body
+        return (STRUCTURED,) if refused and "response_format" in self._refused else ()
+
+    def _masked(self, data: Any) -> Any:
+        """An answer that repeats the key, as some gateways' do, is kept without it."""
+        return wire.without(data, self._key)
 
 
-def reply_of(completion: Any, sample: int = 0, seconds: float | None = None) -> Reply:
-    """A chat completion (the client's object or plain JSON) as a `Reply`. Raises `ValueError` if it is none."""
-    data = completion if isinstance(completion, Mapping) else completion.model_dump(exclude_none=True)
-    choices = data.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
-        raise ValueError("no choices[0].message")
-    content = message.get("content")
-    usage = data.get("usage") or {}
-    return Reply(
-        "",
-        content if isinstance(content, str) else None,
-        sample,
-        "length" if choice.get("finish_reason") == "length" else "stop",
-        prompt_tokens=usage.get("prompt_tokens"),
-        reply_tokens=usage.get("completion_tokens"),
-        seconds=seconds,
-        format="openai",
-        message=dict(message),
-    )
+_CHANGEABLE = {
+    "response_format": ("response_format", "json_schema", "guided", "structured"),
+    "max_tokens": ("max_completion_tokens",),
+}
+"""Fields that are left out or renamed where a server's error names one of these words."""
+_clock = threading.local()
 
 
-class _Key(str):
-    """A notebook's verbose traceback shows the `repr` of local names."""
+class _Asking:
+    """The threads of one `generate`: each takes a job, asks, keeps the reply, and hands it over."""
 
-    __slots__ = ()
+    def __init__(self, server: OpenAIServer, wanted: Wanted, jobs: deque[tuple[int, int]]) -> None:
+        self.arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
+        self._server, self._wanted, self._jobs = server, wanted, jobs
+        self._stopped = threading.Event()
+        self._client = server._connect(self._stopped)
+        self._threads: list[threading.Thread] = []
 
-    def __repr__(self) -> str:
-        return HIDDEN
+    def start(self, count: int) -> None:
+        for number in range(count):
+            # Daemons: a process that ends does not wait for a server that hangs.
+            thread = threading.Thread(target=self._work, name=f"fcb-server-{number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                index, sample = self._jobs.popleft()
+            except IndexError:
+                return
+            try:
+                reply = self._server.ask(self._client, self._wanted, index, sample)
+                if reply.finish_reason == "error" and self._stopped.is_set():
+                    return
+                self._wanted.keep(index, reply)
+                self.arrived.put((index, reply))
+            except BaseException as error:
+                self.arrived.put((index, error))
+                return
+
+    def stop(self) -> None:
+        self._stopped.set()
+        end = time.monotonic() + GRACE
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        self._client.close()
 
 
 class _Gate:
@@ -194,11 +311,39 @@ class _Gate:
         self._next = 0.0
         self._lock = threading.Lock()
 
-    def wait(self) -> None:
+    def wait(self, stopped: threading.Event) -> None:
         if not self._step:
             return
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)
             self._next = turn + self._step
-        time.sleep(max(0.0, turn - now))
+        stopped.wait(max(0.0, turn - now))
+
+
+def _key(given: str | None, variable: str) -> Secret:
+    key = Secret((given if given is not None else os.environ.get(variable, "")).strip())
+    if not key.isascii() or any(not 33 <= ord(c) <= 126 for c in key):
+        source = "api_key" if given is not None else variable
+        raise ModelError(f"{source} holds characters that no HTTP header carries; copy the key again")
+    return key
+
+
+def check_url(url: str, key: str = "") -> None:
+    """Raises `ModelError` for a URL that holds, or may hold, a secret; the message does not repeat it."""
+    if not url:
+        return
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ModelError("the base URL cannot be read; expected http://HOST:PORT/v1") from None
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ModelError("the base URL does not start with http:// or https://; expected http://HOST:PORT/v1")
+    if "@" in parts.netloc:
+        raise ModelError("the base URL holds a user name or password; put the key into the environment")
+    if parts.query or parts.fragment:
+        raise ModelError(
+            "the base URL holds a query or fragment (after ? or #); put the key into the environment"
+        )
+    if len(key) >= 4 and key in url:
+        raise ModelError("the base URL holds the key; leave it out, it is sent in a header")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from fcb_toolkit.errors import DataError, FcbError, UnknownName, check_fields
-from fcb_toolkit.models.base import Model
+from fcb_toolkit.models.base import Model, Wanted, generated
 from fcb_toolkit.records import Case, Generation, Rendered, Reply
 from fcb_toolkit.runs import disk
 from fcb_toolkit.runs.manifest import make_manifest
@@ -44,12 +46,11 @@ def evaluate(
     cases = checked(tuple(cases))
     manifest = make_manifest(model, settings)
     folder = disk.RunFolder(Path(out), manifest, cases) if out is not None else None
+    store = Store(folder)
     try:
-        store = Store(folder)
         notes = generate_missing(model, cases, settings, store, Session(progress, should_stop, on_reply))
     finally:
-        if folder is not None:
-            folder.close()
+        store.close()
     run = Run(
         folder.manifest if folder else {**manifest, "benchmark": disk.benchmark_of(cases)},
         folder.cases if folder else cases,
@@ -131,6 +132,9 @@ class Store:
         self.folder = folder
         self.replies: dict[Key, Reply] = folder.replies if folder else {}
         self.prompts: dict[str, str] = folder.prompts if folder else {}
+        # A model behind a server keeps each reply on the thread that got it.
+        self._lock = threading.Lock()
+        self._closed = False
 
     def add_prompt(self, rendered: Rendered) -> str:
         sha256 = hashlib.sha256(rendered.prompt.encode("utf-8", "surrogatepass")).hexdigest()
@@ -141,51 +145,69 @@ class Store:
         return sha256
 
     def add_reply(self, reply: Reply) -> None:
-        if self.folder is not None:
-            self.folder.add_reply(reply)
-        else:
-            self.replies[reply.key] = reply
+        with self._lock:
+            if reply.finish_reason == "error" and reply.key in self.replies:
+                return
+            if self._closed:
+                return
+            if self.folder is not None:
+                self.folder.add_reply(reply)
+            else:
+                self.replies[reply.key] = reply
+
+    def close(self) -> None:
+        """From now on a reply that comes too late is dropped; it is asked for again."""
+        with self._lock:
+            self._closed = True
+            if self.folder is not None:
+                self.folder.close()
 
 
 def generate_missing(
     model: Model, cases: Sequence[Case], settings: Generation, store: Store, session: Session
 ) -> list[str]:
-    """Generates what the store lacks; gives notes. A reply that ended in an error is tried again."""
-    waiting: list[Case] = []
-    for case in cases:
-        replies = [store.replies.get((case.id, sample)) for sample in range(settings.samples)]
-        if any(reply is None or reply.finish_reason == "error" for reply in replies):
-            waiting.append(case)
-    done = len(cases) - len(waiting)
+    """Generates what the store lacks; gives notes. A reply that ended in an error is asked for again."""
+    keys = [(case, sample) for case in cases for sample in range(settings.samples)]
+    done = {(case.id, n) for case, n in keys if _is_done(store.replies.get((case.id, n)))}
+    waiting = [case for case in cases if any((case.id, n) not in done for n in range(settings.samples))]
     notes: list[str] = []
     if not waiting:
         return notes
     prompts = [prepare(model, case) for case in waiting]
     hashes = [store.add_prompt(prompt) for prompt in prompts]
-    total = len(cases) * settings.samples
-    with tqdm(
-        total=total, initial=done * settings.samples, unit="reply", disable=not session.progress
-    ) as bar:
+
+    def keep(index: int, reply: Reply) -> None:
+        prompt = prompts[index]
+        store.add_reply(
+            replace(
+                reply,
+                case_id=waiting[index].id,
+                prompt_sha256=hashes[index],
+                format=reply.format or prompt.format,
+            )
+        )
+
+    have = frozenset(
+        (i, n) for i, case in enumerate(waiting) for n in range(settings.samples) if (case.id, n) in done
+    )
+    bar = tqdm(total=len(keys), initial=len(done), unit="reply", disable=not session.progress)
+    with bar, closing(generated(model, Wanted(prompts, settings, keep, have))) as stream:
         try:
-            for index, reply in model.generate(prompts, settings):
-                case, prompt = waiting[index], prompts[index]
-                if (case.id, reply.sample) in store.replies and reply.finish_reason == "error":
-                    continue
-                reply = replace(
-                    reply,
-                    case_id=case.id,
-                    prompt_sha256=hashes[index],
-                    format=reply.format or prompt.format,
-                )
-                store.add_reply(reply)
-                session.on_reply(reply)
+            for index, reply in stream:
+                session.on_reply(store.replies[waiting[index].id, reply.sample])
                 bar.update(1)
                 if session.should_stop():
-                    notes.append(f"stopped on request after {len(store.replies)} of {total} replies")
+                    notes.append(f"stopped on request after {len(store.replies)} of {len(keys)} replies")
                     break
         except KeyboardInterrupt:
-            notes.append(f"interrupted after {len(store.replies)} of {total} replies; run it again to go on")
+            notes.append(
+                f"interrupted after {len(store.replies)} of {len(keys)} replies; run it again to go on"
+            )
     return notes
+
+
+def _is_done(reply: Reply | None) -> bool:
+    return reply is not None and reply.finish_reason != "error"
 
 
 def prepare(model: Model, case: Case) -> Rendered:

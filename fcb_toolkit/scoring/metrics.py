@@ -86,7 +86,7 @@ _BUILTINS: tuple[tuple[str, str, tuple[Callable[[Case], bool], str], str], ...] 
     ("dpab_official", "dpab", _CODE, "the official DPAB score of the program"),
     ("dpab_strict_official", "dpab", _CODE, "the official strict DPAB score of the program"),
     ("bfcl_ast", "bfcl_ast", _CALL, "Berkeley's AST checker on the same call"),
-    ("rubric", "verdicts", _TEXT, "a judge's verdict; see `fcb judge`"),
+    ("rubric", "verdicts", _CHAT, "a judge's verdict, exact stage first; see `fcb judge`"),
 )
 
 METRICS: dict[str, Metric] = {

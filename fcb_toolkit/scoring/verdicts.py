@@ -6,7 +6,10 @@ no_call_verdict(answer, "a call of get_weather").failure
 
 from __future__ import annotations
 
-from fcb_toolkit.records import Answer, Case, FailureKind, Verdict
+from fcb_toolkit.records import Answer, Case, FailureKind, Outcome, Verdict
+
+EXACT_STAGES = ("functionchat_exact", "call_match")
+"""What passes one of these passes the rubric; a judge is asked of the rest."""
 
 
 def plural(count: int, noun: str) -> str:
@@ -54,5 +57,15 @@ def no_call_verdict(answer: Answer, wanted: str) -> Verdict:
 
 
 def rubric(case: Case, answer: Answer) -> Verdict:
-    """A rubric needs a judge model, so that no verdict comes from the reply alone."""
+    """The part of the rubric's verdict that needs no judge: no reply fails, what the exact stage passes passes.
+
+    Anything else is not scored until `fcb judge` has asked one.
+    """
+    from fcb_toolkit.scoring.metrics import score_answer
+
+    if answer.message is None:
+        return Verdict.failed(FailureKind.NO_REPLY, "no reply to judge")
+    for stage in EXACT_STAGES:
+        if score_answer(case, answer, stage).outcome == Outcome.PASS:
+            return Verdict.passed(f"exact stage: {stage} passes", stage=stage)
     return Verdict.not_scored("the rubric needs a judge: fcb judge DIR --judge M")

@@ -227,7 +227,8 @@ class Table:
             values = (
                 votes.values() if isinstance(votes, Mapping) else votes if isinstance(votes, list) else ()
             )
-            if len({str(vote) for vote in values if vote is not None}) > 1 and key in self.row_of:
+            said = {vote.get("verdict") if isinstance(vote, Mapping) else vote for vote in values}
+            if len({str(side) for side in said if side is not None}) > 1 and key in self.row_of:
                 split[self.row_of[key]] = True
         return split
 

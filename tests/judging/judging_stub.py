@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,14 +20,16 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.bodies.append(body)
+            self.server.times.append(time.monotonic())
+            self.server.ids.append(self.headers.get("Idempotency-Key", ""))
             self.server.keys.append(self.headers.get("Authorization", ""))
             number = len(self.server.bodies)
         self.server.behave(self, body, number)
 
-    def say(self, text: str) -> None:
-        """A well-formed chat completion."""
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    def say(self, said: str | dict[str, Any], finish_reason: str = "stop") -> None:
+        """A well-formed chat completion of a text or a message."""
+        message = {"role": "assistant", **({"content": said} if isinstance(said, str) else said)}
+        choice = {"index": 0, "message": message, "finish_reason": finish_reason}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         whole = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
         self.send(200, json.dumps({**whole, "usage": usage}))
@@ -52,6 +55,8 @@ class Stub(ThreadingHTTPServer):
         self.behave = behave
         self.lock = threading.Lock()
         self.bodies: list[dict[str, Any]] = []
+        self.times: list[float] = []
+        self.ids: list[str] = []
         self.keys: list[str] = []
 
     @property
