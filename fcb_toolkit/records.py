@@ -165,7 +165,8 @@ class Reply:
 
     `text` is raw, special tokens included, without the prompt. `finish_reason` is `stop`, `length`
     or `error`. Token counts are of the model's own tokenizer; the prompt's are never in the reply's.
-    `message` is set where the source gave an OpenAI message instead of text.
+    `message` is set where the source gave an OpenAI message instead of text (`format` is `openai`), or where
+    transformers' own parser made one of the text; it is then what is scored.
     """
 
     case_id: str

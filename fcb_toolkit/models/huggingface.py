@@ -12,6 +12,7 @@ from fcb_toolkit.errors import ModelError
 from fcb_toolkit.models import huggingface_plain, huggingface_prefix
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_constrain import Constraints
+from fcb_toolkit.models.huggingface_response import ResponseReader
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 from fcb_toolkit.rendering import load_template, render
 
@@ -36,6 +37,9 @@ class HuggingFaceModel:
             eos_token=tokenizer.eos_token,
         )
         self.stop_ids = stop_ids(model, tokenizer)
+        carried = getattr(tokenizer, "response_template", None)
+        # A format that the user names is the user's word on how replies are read.
+        self.responses = ResponseReader(carried) if carried is not None and options.format is None else None
 
     def describe(self) -> dict[str, Any]:
         template = self.options.template or self.tokenizer.chat_template
@@ -56,6 +60,7 @@ class HuggingFaceModel:
             "format": self.options.format or "auto",
             "engine": self.engine,
             "notes": [self.engine_note] if self.engine == "plain" and self.options.engine == "auto" else [],
+            **(self.responses.describe() if self.responses is not None else {}),
         }
 
     def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
@@ -82,8 +87,11 @@ class HuggingFaceModel:
             else:
                 waiting += [Prompt(index, sample, ids, rendered) for sample in range(settings.samples)]
         engine = huggingface_prefix if self.engine == "prefix" else huggingface_plain
+        if self.responses is not None and waiting:
+            self.responses.start()
         for prompt, reply in engine.generate(self, waiting, settings):
-            yield prompt.index, reply
+            read = self.responses.read(reply, prompt.rendered) if self.responses is not None else reply
+            yield prompt.index, read
 
     @cached_property
     def engine(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -89,10 +89,14 @@ class Run:
 
 def answer_of(case: Case, reply: Reply, prompt: str | None) -> Answer:
     """The reply as the metrics see it."""
-    return scoring.answer(
+    answer = scoring.answer(
         reply.message if reply.message is not None else reply.text,
         format=reply.format or "auto",
         tools=case.tools,
         prompt=prompt,
         finish_reason=reply.finish_reason,
     )
+    if reply.message is None or reply.text is None or reply.format == "openai":
+        return answer
+    # The message was made of the text (transformers' parser); a server gives nothing but the message.
+    return replace(answer, text=reply.text, parse=replace(answer.parse, raw=reply.text))
