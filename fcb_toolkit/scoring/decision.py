@@ -8,7 +8,7 @@ from __future__ import annotations
 from fcb_toolkit.records import Answer, Case, FailureKind, Verdict
 from fcb_toolkit.scoring.korean_replies import read_acts
 from fcb_toolkit.scoring.text_replies import gold_text, quote, text_of, wrong_form
-from fcb_toolkit.scoring.verdicts import no_call_verdict
+from fcb_toolkit.scoring.verdicts import is_broken, no_call_verdict
 
 
 def decision(case: Case, answer: Answer) -> Verdict:
@@ -52,7 +52,7 @@ def wanted_decision(case: Case) -> str:
 
 def decide(answer: Answer) -> str:
     """call, malformed, none, ask, decline or answer: the first that the reply does."""
-    if answer.parse.error is not None:
+    if is_broken(answer):
         return "malformed"
     if answer.parse.tool_calls:
         return "call"

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fcb_toolkit.records import Answer, Case, FailureKind, Verdict
+from fcb_toolkit.scoring.verdicts import is_broken
 
 # sha256 of the three sentences that the official code knows by heart; it reads them as "no alternatives".
 _KNOWN_SENTENCES = {
@@ -61,7 +62,7 @@ def functionchat_exact(case: Case, answer: Answer) -> Verdict:
         return _PASS
     if answer.finish_reason == "length" and kind is not FailureKind.NO_REPLY:
         kind = FailureKind.TRUNCATED
-    elif kind is FailureKind.MISSING_CALL and answer.parse.error is not None:
+    elif kind is FailureKind.MISSING_CALL and is_broken(answer):
         kind = FailureKind.MALFORMED_CALL
     return Verdict.failed(kind, message)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fcb_toolkit.records import Answer, Case, FailureKind, Tool, ToolCall, Verdict, tool_name
 from fcb_toolkit.schema import BrokenSchema, SchemaProblem, problems, undeclared
 from fcb_toolkit.scoring.arguments import ORDER
-from fcb_toolkit.scoring.verdicts import no_call_verdict
+from fcb_toolkit.scoring.verdicts import is_broken, no_call_verdict
 
 _KINDS: Mapping[str, FailureKind] = {
     "required": FailureKind.MISSING_ARGUMENT,
@@ -31,7 +31,7 @@ def schema_valid(case: Case, answer: Answer) -> Verdict:
     reason says so). It can't see whether the call was wanted or its values are right; undeclared
     arguments pass unless the schema forbids them and are listed in `details["undeclared"]`.
     """
-    if answer.parse.error is not None:
+    if is_broken(answer):
         return no_call_verdict(answer, "calls that fit the schema")
     calls = answer.parse.tool_calls
     if not calls:

@@ -17,9 +17,15 @@ def plural(count: int, noun: str) -> str:
 
 
 def is_empty(answer: Answer) -> bool:
-    """No text, no call, not even a broken one; reasoning alone is no answer."""
+    """No text, no call, not even a broken one; reasoning alone, closed or not, is no answer."""
     parse = answer.parse
-    return not parse.tool_calls and parse.error is None and not (parse.content or "").strip()
+    begun = parse.error is not None and parse.error.code != "unclosed_reasoning"
+    return not parse.tool_calls and not begun and not (parse.content or "").strip()
+
+
+def is_broken(answer: Answer) -> bool:
+    """A call was begun that cannot be read."""
+    return answer.parse.error is not None and not is_empty(answer)
 
 
 def empty_verdict(answer: Answer, wanted: str) -> Verdict | None:
@@ -32,6 +38,7 @@ def empty_verdict(answer: Answer, wanted: str) -> Verdict | None:
         found = "a reply cut off at the token limit before any answer"
         return Verdict.failed(FailureKind.TRUNCATED, f"expected {wanted}, found {found}")
     found = "reasoning without an answer" if (answer.parse.reasoning or "").strip() else "an empty reply"
+    found = "reasoning that is never closed" if answer.parse.error is not None else found
     return Verdict.failed(FailureKind.NO_REPLY, f"expected {wanted}, found {found}")
 
 
