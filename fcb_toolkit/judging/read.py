@@ -5,9 +5,10 @@
     read_verdict("Pass if the value is right.")     # None: a rule, not a verdict
 
 A wrong reading costs more than none: what is not plainly one verdict is None, and the case is not scored.
-In order: a JSON object with a verdict, the last line that is labelled as the verdict, a line that is nothing
-but a verdict, the last sentence. (The official code searches "pass" as a substring of the last two lines, so
-that "does not pass" and "불합격" pass.)
+In order: a JSON object that starts a line and has a verdict, the last line that is labelled as the verdict, a
+first or last line that is nothing but a verdict, the last sentence. Reasoning in tags is not read; where it was
+not closed there is no answer. (The official code searches "pass" as a substring of the last two lines, so that
+"does not pass" and "불합격" pass.)
 """
 
 from __future__ import annotations
@@ -15,151 +16,169 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import Literal
+from typing import Any
 
-VerdictWord = Literal["pass", "fail"]
+from fcb_toolkit.judging.sentences import EDGE, VerdictWord, alone, first_word, headed, stated
 
 LONGEST = 20_000
 """Characters read from the end of the answer; a verdict stands at the end."""
+_KEYS = ("verdict", "판정", "judgement", "judgment", "decision", "result", "결과", "평가", "pass", "passed")
+_STRONG = _KEYS[:5]
+_YES = ("true", "yes", "예", "네", "o")
+_NO = ("false", "no", "아니오", "아니요", "아니", "x")
 
-PASS, FAIL = "pass", "fail"
-_KEYS = ("verdict", "result", "judgement", "judgment", "decision", "판정", "결과", "평가")
-
-_LABEL = re.compile(
-    r"^(?:(?:my|the|final|overall|최종|종합|따라서|therefore|so)[ ,]+)*"
-    r"(?:verdict|result|judge?ment|decision|grade|판정|결과|평가 ?결과|평가|결론|conclusion)"
-    r"(?:은|는)? ?(?:[:=\-–—→]+|is\b|[은는]) ?(?P<rest>.+)$"
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|reason|analysis|scratchpad)>", re.IGNORECASE)
+_TAGGED = re.compile(r"<(verdict|answer|result|judge?ment|decision|final)>([^<]{0,200})</\1>", re.IGNORECASE)
+_BRACKET = re.compile(r"\[(result|verdict|판정|결과)\] ?:?", re.IGNORECASE)
+_TEX = re.compile(r"\\(?:boxed|text|textbf|mathrm)\{")
+_LABEL_NAME = (
+    r"(?:(?:my|the|final|overall|최종|종합|따라서|실제|therefore|so|thus)[ ,]+)*"
+    r"(?:verdict|result|judge?ment|decision|grade|conclusion|outcome|evaluation|assessment|overall|final answer|answer|pass ?/ ?fail"
+    r"|(?:판정|채점|평가|심사) ?결과|판정|판단|결과|평가|결론|결정|(?:합격|통과) ?여부)"
 )
-_MENTION = re.compile(
-    r"(?P<fail>\bfail(?:s|ed|ure)?\b|불합격|불통과|미통과|미달|실패|탈락|낙제)"
-    r"|(?P<pass>\bpass(?:es|ed)?\b|합격|통과|성공|패[스쓰])"
+_LABEL = re.compile(rf"^{_LABEL_NAME}(?:은|는)? ?(?:[:=\-–—→]+|is\b:?|[은는] ) ?(?P<rest>.+)$")
+_LABEL_ONLY = re.compile(rf"^{_LABEL_NAME} ?:?$")
+_ASKED = re.compile(
+    r"^(?P<word>pass(?:ed|es)?|합격|통과|fail(?:ed|s)?|불합격)(?: ?여부)? ?[:=\-] ?(?P<answer>\S+)$"
 )
-_NOT_BEFORE = re.compile(
-    r"(?:\b(?:not|never|cannot|no|nor|neither|without|hardly|unable|isn't|doesn't|didn't|can't|won't|couldn't"
-    r"|shouldn't|wasn't|don't|far from)\b(?: [a-z']+){0,4} ?)$"
-)
-_FAILS_TO = re.compile(r"\bfail(?:s|ed)? to (?:[a-z]+ )?$")
-_NOT_AFTER = re.compile(
-    r"^(?:[가이은는을를도]|으로|로|라고|이라고|이라|했다고|한다고|한 것으로|된 것으로|하지|되지|시키지|시킬|할|될)?"
-    r"(?: ?(?:는|은|도|보지|보기|볼|하기|할|말할|인정할|인정하기|판단할|처리할|줄))*"
-    r" ?(?:수[는가]? ?없|못|않|아니|아닙|아님|어렵|힘들|불가|안 ?[되됩돼]|없)"
-)
-_RULE_AFTER = re.compile(
-    r"^(?:(?:이?나|/|\||-| or | 또는 | 혹은 |, ?(?=fail|pass))| ?(?:여부|기준|조건|요건|rate|criteri|mark|율)|인지|했는지"
-    r"|하려면|되려면|할 수 있[으는을었]|했을|였을|이었을|될 수|(?:s|es)? (?:if|when|only|unless)\b| ?if\b| ?only if\b)"
-)
-_RULE_BEFORE = re.compile(
-    r"(?:\b(?:if|unless|whether|when|would|should|could|might|may|must|to|order to|either)\b(?: [a-z']+){0,3} ?"
-    r"|[가-힣]면 (?:[가-힣]+ ){0,2}|경우(?:에는|에|는)? (?:[가-힣]+ ){0,2})$"
-)
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|“[^”\n]*”|‘[^’\n]*’|「[^」\n]*」|『[^』\n]*』|`[^`\n]*`")
-_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+")
+_ITEM = re.compile(r"^(?:\d{1,2}[.)]|[-•]) +")
+_CUT = re.compile(r"[\"'](?:verdict|판정)[\"'] ?: ?[\"']([a-z가-힣]+)[\"'] ?}?$")
+_SENTENCE_END = re.compile(r"(?<=[^\d\s][.!?。])\s+|\n+")
 
 
 def read_verdict(text: str | None) -> VerdictWord | None:
     """`"pass"`, `"fail"`, or None for an answer that is not plainly either. Never raises; linear in the text."""
     if not isinstance(text, str):
         return None
-    plain = _plain(text[-LONGEST:])
-    lines = [line for line in map(_bare, plain.split("\n")) if line]
-    if not lines:
+    plain = _plain(_answer(text)[-LONGEST:])
+    has_object, said, strong, plain = _from_json(plain)
+    lines = [line for line in (_bare(line) for line in plain.split("\n")) if line.strip(EDGE)]
+    labelled = _labelled(lines)
+    if has_object and said is None:
         return None
-    found = _from_json(plain)
-    if found is not None:
-        return found
-    labelled = [read for read in map(_labelled, lines) if read is not None]
-    if labelled:
-        return labelled[-1]
-    alone = {read for read in (_alone(lines[0]), _alone(lines[-1])) if read is not None}
-    if len(alone) > 1:
-        return None
+    if said is not None:
+        if labelled in (None, said):
+            return said
+        return None if strong else labelled
     last = _last_sentence(plain)
-    said = alone | ({last} if last is not None else set())
-    return said.pop() if len(said) == 1 else None
+    if labelled is not None:
+        return labelled if last in (None, labelled) or _says(lines[-1:]) == labelled else None
+    edges = {read for read in (_alone_line(lines, 0), _alone_line(lines, -1), last) if read is not None}
+    return edges.pop() if len(edges) == 1 and not _quotes_both(lines) else None
+
+
+def _answer(text: str) -> str:
+    """The text without reasoning in tags; what follows a tag that was not closed is no answer."""
+    start, opened = 0, None
+    for tag in _THOUGHT.finditer(text):
+        if tag[1]:
+            start, opened = tag.end(), None
+        elif opened is None:
+            opened = tag.start()
+    return text[start:opened] if opened is not None else text[start:]
 
 
 def _plain(text: str) -> str:
-    """NFKC, lower case, without Markdown marks and invisible characters."""
+    """NFKC, lower case, without Markdown marks, TeX and invisible characters; tags and tables as labels."""
+    text = _BRACKET.sub(r"\1: ", _TEX.sub("", _TAGGED.sub(r"\nverdict: \2\n", text)))
     text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
     text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cf", "Cc", "Cs"))
-    return re.sub(r"[*_#>~]+", "", text).replace("\t", " ")
+    return "\n".join(map(_cells, re.sub(r"[*_#>~]+", "", text).replace("\t", " ").split("\n")))
+
+
+def _cells(line: str) -> str:
+    """A row of a table with two cells as a label and what it says."""
+    cells = (
+        [cell.strip() for cell in line.strip().strip("|").split("|")] if line.strip().startswith("|") else []
+    )
+    return f"{cells[0]}: {cells[1]}" if len(cells) == 2 else line
 
 
 def _bare(line: str) -> str:
-    return " ".join(line.split()).strip(" .!,;。")
+    return " ".join(line.split()).strip(" .!,;。`")
 
 
-def _from_json(plain: str) -> VerdictWord | None:
-    """The verdict of the last JSON object that has one."""
-    start = plain.rfind("{")
-    tries = 0
-    while start >= 0 and tries < 20:
-        tries += 1
+def _from_json(plain: str) -> tuple[bool, VerdictWord | None, bool, str]:
+    """Whether there is an object with a verdict, the last one's, whether its key is plain, and the other text."""
+    starts = [found.start(1) for found in re.finditer(r"(?:^|\n)[ `]{0,8}(?:json)? ?({)", plain)][-20:]
+    end, has, said, strong, rest = 0, False, None, False, plain
+    for start in starts:
+        if start < end:
+            continue
         try:
-            value, _ = json.JSONDecoder().raw_decode(plain, start)
+            value, end = json.JSONDecoder().raw_decode(plain, start)
         except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            for key in _KEYS:
-                if isinstance(value.get(key), str):
-                    return _alone(_bare(value[key]))
-                if isinstance(value.get(key), bool):
-                    return "pass" if value[key] else "fail"
-            if isinstance(value.get("pass"), bool):
-                return "pass" if value["pass"] else "fail"
-        start = plain.rfind("{", 0, start)
+            continue
+        key = next((key for key in _KEYS if isinstance(value, dict) and key in value), None)
+        if key is not None:
+            read = _value(value[key], key)
+            # Several objects that differ are one for each criterion.
+            said = read if not has or read == said else None
+            has, strong = True, key in _STRONG
+            rest = f"{plain[:start]}\n{plain[end:]}"
+    if not has and starts and not plain[starts[-1] :].count("\n\n"):
+        # An object that was cut off, or is no JSON: its verdict counts where it comes last.
+        cut = _CUT.search(plain.rstrip(" \n`"))
+        if cut is not None or plain[starts[-1] :].rstrip(" \n`").count("}") < plain[starts[-1] :].count("{"):
+            return True, alone(cut[1]) if cut else None, True, plain
+    return has, said, strong, rest
+
+
+def _value(value: Any, key: str) -> VerdictWord | None:
+    if isinstance(value, dict):
+        inner = next((name for name in _KEYS if name in value and not isinstance(value[name], dict)), None)
+        return _value(value[inner], inner) if inner else None
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    if not isinstance(value, str):
+        return None
+    word = value.strip(EDGE)
+    if word in _YES[:2] or word in _NO[:2]:
+        return "pass" if word in _YES else "fail"
+    return headed(_bare(value)) if value.strip() else None
+
+
+def _labelled(lines: list[str]) -> VerdictWord | None:
+    """The last labelled verdict; two opposite ones on lines that follow each other quote the choice."""
+    reads = [_says(lines[place : place + 2]) for place in range(len(lines))]
+    for place in range(len(lines) - 1, -1, -1):
+        read = reads[place]
+        if read is None:
+            continue
+        before = reads[place - 1] if place else None
+        return None if before is not None and before != read else read
     return None
 
 
-def _labelled(line: str) -> VerdictWord | None:
-    found = _LABEL.match(line.strip("[](){} -"))
-    return _stated(found["rest"].strip(" \"'`[](){}")) if found else None
+def _says(lines: list[str]) -> VerdictWord | None:
+    """The verdict of a line with a label, or of a label and the line below it."""
+    if not lines:
+        return None
+    line = _ITEM.sub("", lines[0]).strip('[](){} -•`"“”')
+    asked = _ASKED.match(line)
+    if asked is not None and asked["answer"].strip(EDGE) in (*_YES, *_NO):
+        good = asked["word"].startswith(("pass", "합격", "통과"))
+        return "pass" if good == (asked["answer"].strip(EDGE) in _YES) else "fail"
+    if _LABEL_ONLY.match(line) and len(lines) > 1:
+        return alone(lines[1])
+    found = _LABEL.match(line)
+    return headed(found["rest"]) if found else None
 
 
-_ALONE = {
-    **dict.fromkeys(("pass", "passed", "passes", "합격", "통과", "합격입니다", "통과입니다", "합격이다", "통과한다", "통과했다",
-        "성공", "성공입니다", "패스", "패쓰", "합격 입니다", "통과 입니다"), PASS),
-    **dict.fromkeys(
-        ("fail", "failed", "fails", "failure", "불합격", "불통과", "실패", "탈락", "불합격입니다", "불합격이다", "실패입니다",
-         "실패했다", "미통과"),
-        FAIL,
-    ),
-}  # fmt: skip
+def _alone_line(lines: list[str], place: int) -> VerdictWord | None:
+    """A first or last line that is nothing but a verdict; an item of a list is one of several."""
+    if not lines or (_ITEM.match(lines[place]) and len(lines) > 1):
+        return None
+    return alone(lines[place]) or first_word(lines[place])
 
 
-def _alone(line: str) -> VerdictWord | None:
-    """The verdict of a line that holds nothing else."""
-    word = line.strip(" \"'`[](){}<>.:!✓✔✗✘✅❌-")
-    found = _ALONE.get(word)
-    return "pass" if found == PASS else "fail" if found == FAIL else None
+def _quotes_both(lines: list[str]) -> bool:
+    """Whether the answer ends in both verdicts, as a rubric does."""
+    return len(lines) > 1 and {_says(lines[-2:-1]), _says(lines[-1:])} == {"pass", "fail"}
 
 
 def _last_sentence(plain: str) -> VerdictWord | None:
-    sentences = [part for part in _SENTENCE_END.split(plain) if part.strip()]
-    return _stated(sentences[-1]) if sentences else None
-
-
-def _stated(sentence: str) -> VerdictWord | None:
-    """What one sentence says; None for none, for both, and for a rule or a condition."""
-    alone = _alone(_bare(sentence))
-    if alone is not None:
-        return alone
-    sentence = _QUOTED.sub(" ", sentence)
-    said: set[VerdictWord] = set()
-    for mention in _MENTION.finditer(sentence):
-        before, after = (
-            sentence[max(0, mention.start() - 60) : mention.start()],
-            sentence[mention.end() :][:40],
-        )
-        rule = _RULE_AFTER.match(after) or (_RULE_BEFORE.search(before) and not _FAILS_TO.search(before))
-        if rule and not _NOT_BEFORE.search(before):
-            return None
-        if _FAILS_TO.search(before):
-            continue
-        good = mention["pass"] is not None
-        if mention["fail"] is not None and re.match(r" to (?:[a-z]+ )?pass\b", after):
-            said.add("fail")
-            continue
-        negated = bool(_NOT_BEFORE.search(before)) != bool(_NOT_AFTER.match(after))
-        said.add("pass" if good != negated else "fail")
-    return said.pop() if len(said) == 1 else None
+    sentences = [part for part in _SENTENCE_END.split(plain) if part.strip(EDGE)]
+    if not sentences or _ITEM.match(sentences[-1].strip()):
+        return None
+    return stated(" ".join(sentences[-1].split()))

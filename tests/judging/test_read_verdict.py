@@ -1,5 +1,7 @@
 """Verdict texts as judges write them, in Korean and English."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,6 +110,41 @@ def test_a_verdict_is_read_as_a_person_reads_it(text, expected):
 
 def test_the_table_is_large_enough():
     assert len(PASS) + len(FAIL) + len(NEITHER) >= 60
+
+
+MORE = list(read(Path(__file__).with_name("verdict_texts.jsonl")))
+"""Negations, rules, quotes, conditions, other senses of the words, Markdown, tables, JSON, tags, cut-off answers."""
+
+
+@pytest.mark.parametrize("row", [row for _, row in MORE], ids=lambda row: row["text"][:40])
+def test_what_was_tried_to_mislead_it_is_read_rightly_or_not_at_all(row):
+    assert fcb.read_verdict(row["text"]) == row["verdict"]
+
+
+def test_most_plain_verdicts_of_the_large_table_are_read():
+    read_ = [row for _, row in MORE if row["verdict"]]
+    assert len(MORE) > 500 and len(read_) > 250
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "so and therefore ",
+        "it passes ",
+        "따라서 합격 ",
+        "{",
+        '\n{"a": ',
+        "<think>",
+        "판정: 합격\n",
+        "'",
+        "\n",
+        "| a ",
+    ],
+)
+def test_only_the_end_of_a_long_answer_is_read(unit):
+    """No pattern is quadratic either: with one, these take minutes."""
+    shorter, longer = (fcb.read_verdict(unit * (size // len(unit))) for size in (40_000, 400_000))
+    assert shorter == longer
 
 
 @given(st.text() | st.text(alphabet="pasfil 합격불통과{}\"':\n").filter(bool))
