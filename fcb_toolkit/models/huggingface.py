@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fcb_toolkit.errors import ModelError
-from fcb_toolkit.models import huggingface_plain, huggingface_prefix
+from fcb_toolkit.models import huggingface_plain, huggingface_prefix, huggingface_weights
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_constrain import Constraints
+from fcb_toolkit.models.huggingface_devices import places
 from fcb_toolkit.models.huggingface_response import ResponseReader
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 from fcb_toolkit.rendering import load_template, render
@@ -36,6 +37,8 @@ class HuggingFaceModel:
             bos_token=tokenizer.bos_token,
             eos_token=tokenizer.eos_token,
         )
+        self.load_notes: tuple[str, ...] = ()
+        """What the loader has to say, for the manifest."""
         self.stop_ids = stop_ids(model, tokenizer)
         carried = getattr(tokenizer, "response_template", None)
         # A format that the user names is the user's word on how replies are read.
@@ -43,23 +46,23 @@ class HuggingFaceModel:
 
     def describe(self) -> dict[str, Any]:
         template = self.options.template or self.tokenizer.chat_template
-        quantization = getattr(self.model.config, "quantization_config", None)
+        notes = [self.engine_note] if self.engine == "plain" and self.options.engine == "auto" else []
         return {
             "id": self.name,
             "kind": "huggingface",
             "revision": self.revision,
             "architecture": type(self.model).__name__,
-            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "parameters": huggingface_weights.count_parameters(self.model),
             "dtype": str(self.model.dtype).removeprefix("torch."),
-            "device": str(self.model.device),
-            "quantization": str(getattr(quantization, "quant_method", "")) if quantization else "",
+            "device": places(self.model),
+            **huggingface_weights.describe(self.model),
             "template_sha256": hashlib.sha256(str(template).encode()).hexdigest() if template else "",
             "mode": self.options.mode,
             "language": self.options.language,
             "enable_thinking": self.options.enable_thinking,
             "format": self.options.format or "auto",
             "engine": self.engine,
-            "notes": [self.engine_note] if self.engine == "plain" and self.options.engine == "auto" else [],
+            "notes": [*self.load_notes, *notes],
             **(self.responses.describe() if self.responses is not None else {}),
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from fcb_toolkit.models.huggingface_devices import free_bytes, input_device
 from fcb_toolkit.records import Rendered, Reply
 
 MEMORY_SHARE = 0.3
@@ -34,15 +35,6 @@ def cache_bytes_per_token(model: Any) -> int:
     return int(2 * config.num_hidden_layers * heads * width * model.dtype.itemsize)
 
 
-def free_bytes(model: Any) -> int:
-    """Memory that is free where the model lies."""
-    if model.device.type == "cuda":
-        return int(torch.cuda.mem_get_info(model.device)[0])
-    import psutil
-
-    return int(psutil.virtual_memory().available)
-
-
 def rows_that_fit(model: Any, tokens: int) -> int:
     """Rows of `tokens` (prompt and reply) whose cache and logits fit; at least 1.
 
@@ -51,7 +43,8 @@ def rows_that_fit(model: Any, tokens: int) -> int:
     vocabulary = model.config.get_text_config().vocab_size
     row = tokens * cache_bytes_per_token(model) + 4 * vocabulary
     return max(
-        1, min(MOST_ROWS.get(model.device.type, 64), int(MEMORY_SHARE * free_bytes(model)) // int(row))
+        1,
+        min(MOST_ROWS.get(input_device(model).type, 64), int(MEMORY_SHARE * free_bytes(model)) // int(row)),
     )
 
 
@@ -63,7 +56,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory(model: Any) -> None:
-    if model.device.type == "cuda":
+    if input_device(model).type == "cuda":
         torch.cuda.empty_cache()
 
 

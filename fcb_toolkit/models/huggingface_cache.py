@@ -1,25 +1,29 @@
-"""Keys and values of many requests: a cache that grows in place, and its rows as a batch.
+"""Keys and values of many requests: shared prefixes that are held once, and the rows' own tokens below them.
 
-A transformers `DynamicCache` copies itself for each new token, which at 64 requests of 1,500 tokens is more
-work than the model's own. `GrowingLayer` keeps room and writes into it.
+    prefix = Rows.below(EMPTY, 1, device).read(model, [[1, 2, 3]]).as_prefix(0)
+    rows = Rows.below(prefix, 2, device).read(model, [[4], [5, 6]])
+    logits = rows.step(model, [7, 8])           # (2, vocabulary)
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
+
+from fcb_toolkit.models.huggingface_attention import EMPTY, Prefix, Shared, used_by
 
 ROOM = 64
 """Columns added at a time."""
 
 
 class GrowingLayer(DynamicLayer):
-    """A `DynamicLayer` whose `keys` and `values` are views into larger buffers."""
+    """A `DynamicLayer` that writes into room which it keeps, where that one copies itself for each new token."""
 
     keys: Any
     values: Any
@@ -34,44 +38,50 @@ class GrowingLayer(DynamicLayer):
         """As `DynamicLayer.update`."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
+            self.keys, self.values = key_states, value_states
+            return self.keys, self.values
         have = self.get_seq_length()
         need = have + key_states.shape[-2]
-        if self._buffers is None or self._buffers[0].shape[-2] < need or not self._is_view():
-            self._buffers = (
-                self._room(self.keys, key_states, need),
-                self._room(self.values, value_states, need),
-            )
+        if self._buffers is None or self._buffers[0].shape[-2] < need:
+            self._buffers = _room(self.keys, need), _room(self.values, need)
         keys, values = self._buffers
         keys[..., have:need, :] = key_states
         values[..., have:need, :] = value_states
         self.keys, self.values = keys[..., :need, :], values[..., :need, :]
         return self.keys, self.values
 
-    def _is_view(self) -> bool:
-        # Selecting rows replaces `keys` by a copy; the old buffer then belongs to nobody.
-        return self._buffers is not None and self.keys.data_ptr() == self._buffers[0].data_ptr()
 
-    def _room(self, old: torch.Tensor, new: torch.Tensor, need: int) -> torch.Tensor:
-        batch, heads, _, width = new.shape
-        buffer = new.new_zeros(batch, heads, need + (ROOM if new.shape[-2] == 1 else 0), width)
-        if self.get_seq_length():
-            buffer[..., : old.shape[-2], :] = old
-        return buffer
+def _room(old: torch.Tensor, need: int) -> torch.Tensor:
+    batch, heads, have, width = old.shape
+    buffer = old.new_empty(batch, heads, need + ROOM, width)
+    buffer[..., :have, :] = old
+    return buffer
 
 
-def layers_of(cache: Cache) -> list[Any]:
-    """Only caches made here come in, so every layer is a `GrowingLayer`."""
-    return cache.layers
+def cache_of(layers: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> Cache:
+    """A cache of (keys, values) a layer, each (rows, heads, columns, width)."""
+    cache = Cache(layer_class_to_replicate=GrowingLayer)
+    for number, (keys, values) in enumerate(layers):
+        cache.update(keys, values, number)
+    return cache
 
 
 class Rows:
-    """A batch of partly read prompts: cache, which columns are real, and how long each row is.
+    """A batch of partly read prompts.
 
-    `cache` holds tensors (rows, heads, columns, width) a layer; `mask` is (rows, columns), 1 where a column
-    holds a token of that row; `lengths` is (rows,). Columns may have holes: positions are counted by tokens.
+    `groups`: (prefix, how many neighbouring rows follow it). `cache`: the rows' own tokens, tensors (rows, heads,
+    columns, width) a layer, on that layer's device. `mask`: (rows, columns), True where a column holds a token of
+    its row. `lengths`: (rows,), tokens with those of the prefix. Both lie where prompts go. Columns may have holes:
+    positions are counted by tokens.
     """
 
-    def __init__(self, cache: Cache, mask: torch.Tensor, lengths: torch.Tensor) -> None:
+    def __init__(
+        self, groups: Iterable[tuple[Prefix, int]], cache: Cache, mask: torch.Tensor, lengths: torch.Tensor
+    ) -> None:
+        # Neighbours with the same prefix meet it together.
+        same = groupby(groups, key=lambda group: id(group[0]))
+        merged = [list(part) for _, part in same]
+        self.groups = tuple((part[0][0], sum(n for _, n in part)) for part in merged)
         self.cache = cache
         self.mask = mask
         self.lengths = lengths
@@ -84,55 +94,106 @@ class Rows:
         return self.mask.shape[1]
 
     @classmethod
-    def empty(cls, rows: int, device: torch.device) -> Rows:
-        cache = Cache(layer_class_to_replicate=GrowingLayer)
-        return cls(
-            cache,
-            torch.zeros(rows, 0, dtype=torch.long, device=device),
-            torch.zeros(rows, dtype=torch.long, device=device),
-        )
+    def below(cls, prefix: Prefix, rows: int, device: torch.device) -> Rows:
+        """Rows that hold nothing but the prefix."""
+        mask = torch.zeros(rows, 0, dtype=torch.bool, device=device)
+        lengths = torch.full((rows,), len(prefix), dtype=torch.long, device=device)
+        return cls([(prefix, rows)], cache_of([]), mask, lengths)
+
+    def held(self) -> dict[int, int]:
+        """Tokens in memory by what holds them: each prefix once, and the rows' own columns."""
+        own = {id(self): len(self) * self.columns}
+        return own | {id(prefix): len(prefix) for prefix, _ in self.groups}
+
+    def as_prefix(self, row: int) -> Prefix:
+        """Everything that this row holds, for rows below it."""
+        prefix = self._prefixes()[row]
+        real = self.mask[row]
+        keys, values = [], []
+        for number, layer in enumerate(self.cache.layers):
+            own = real.to(layer.keys.device)
+            pair = [layer.keys[row][:, own], layer.values[row][:, own]]
+            if len(prefix):
+                pair = [torch.cat(x, dim=1) for x in zip(prefix.layer(number), pair, strict=True)]
+            keys.append(pair[0])
+            values.append(pair[1])
+        return Prefix(tuple(keys), tuple(values))
 
     def select(self, indices: Sequence[int]) -> Rows:
-        """A copy of some rows, each as often as it is named."""
+        """A copy of some rows, in ascending order."""
+        prefixes = self._prefixes()
         index = torch.tensor(indices, device=self.mask.device)
-        cache = Cache(layer_class_to_replicate=GrowingLayer)
-        if self.columns:
-            for number, layer in enumerate(layers_of(self.cache)):
-                cache.update(layer.keys[index], layer.values[index], number)
-        return Rows(cache, self.mask[index], self.lengths[index])
+        layers = []
+        for layer in self.cache.layers:
+            own = index.to(layer.keys.device)  # layers may lie on other devices than the prompts
+            layers.append((layer.keys[own], layer.values[own]))
+        groups = [(prefixes[i], 1) for i in indices]
+        return Rows(groups, cache_of(layers), self.mask[index], self.lengths[index])
 
-    def extend(self, model: Any, segments: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Reads one segment a row (at least one token each); gives the logits after each, (rows, vocabulary)."""
+    def read(self, model: Any, segments: Sequence[Sequence[int]]) -> Rows:
+        """These rows, which must hold one prefix and nothing else yet, with a segment each (at least one token)."""
         width = max(map(len, segments))
         device = self.mask.device
-        ids = torch.tensor([[0] * (width - len(s)) + list(s) for s in segments], device=device)
-        mask = torch.tensor([[0] * (width - len(s)) + [1] * len(s) for s in segments], device=device)
-        positions = (self.lengths[:, None] + mask.cumsum(1) - 1).clamp(min=0)
-        before = self.columns
+        # Padded at the right: no token sees what comes after it, so that reading needs no mask.
+        ids = torch.tensor([[*s, *[0] * (width - len(s))] for s in segments], device=device)
+        sizes = torch.tensor([len(s) for s in segments], device=device)
+        columns = torch.arange(width, device=device)
+        self._forward(model, ids, self.lengths[:, None] + columns, None)
+        return Rows(self.groups, self.cache, columns < sizes[:, None], self.lengths + sizes)
+
+    def step(self, model: Any, tokens: Sequence[int]) -> torch.Tensor:
+        """Reads one token a row; gives the logits after each, (rows, vocabulary). A failed step changes nothing."""
+        ids = torch.tensor(tokens, device=self.mask.device)[:, None]
+        mask = torch.cat([self.mask, torch.ones_like(ids, dtype=torch.bool)], dim=1)
         try:
-            # Here and not around the caller's loop: a generator would leave the mode on between its yields.
-            with torch.inference_mode():
-                out = model(
-                    input_ids=ids,
-                    attention_mask=torch.cat([self.mask, mask], dim=1),
-                    position_ids=positions,
-                    use_cache=True,
-                    logits_to_keep=1,
-                    **{cache_keyword(model): self.cache},
-                )
+            logits = self._forward(model, ids, self.lengths[:, None], mask)
         except BaseException:
-            self.cut(before)
+            self._cut(self.columns)
             raise
-        self.mask = torch.cat([self.mask, mask], dim=1)
-        self.lengths = self.lengths + mask.sum(1)
+        self.mask = mask
+        self.lengths = self.lengths + 1
+        return logits
+
+    def _forward(
+        self, model: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        # Here and not around the caller's loop: a generator would leave the mode on between its yields.
+        with torch.inference_mode(), used_by(model):
+            out = model(
+                input_ids=ids,
+                position_ids=positions,
+                use_cache=True,
+                logits_to_keep=1,
+                shared=Shared(self.groups, mask),
+                **{cache_keyword(model): self.cache},
+            )
         logits: torch.Tensor = out.logits[:, -1]
         return logits
 
-    def cut(self, columns: int) -> None:
+    def _cut(self, columns: int) -> None:
         """Drops what a failed step wrote: some layers may have a column more than others."""
-        for layer in layers_of(self.cache):
+        for layer in self.cache.layers:
             if layer.is_initialized and layer.get_seq_length() > columns:
                 layer.keys, layer.values = layer.keys[..., :columns, :], layer.values[..., :columns, :]
+
+    def _prefixes(self) -> list[Prefix]:
+        """The prefix of each row."""
+        return [prefix for prefix, count in self.groups for _ in range(count)]
+
+
+def merge(parts: Sequence[Rows]) -> Rows:
+    """One batch of all rows, their own columns aligned at the end."""
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.columns for part in parts)
+    widened = [torch.nn.functional.pad(part.mask, (width - part.columns, 0)) for part in parts]
+    model = next((part for part in parts if part.columns), None)
+    layers = []
+    for number, like in enumerate(model.cache.layers if model else ()):
+        own = [part.cache.layers[number] if part.columns else None for part in parts]
+        pair = [like.keys.new_zeros(0), like.values.new_zeros(0)]
+    groups = [group for part in parts for group in part.groups]
+    return Rows(groups, cache_of(layers), torch.cat(widened), torch.cat([part.lengths for part in parts]))
 
 
 @lru_cache(maxsize=64)
@@ -143,28 +204,3 @@ def _takes_cache(forward: Any) -> bool:
 def cache_keyword(model: Any) -> str:
     """transformers renamed `past_key_values` to `cache` in 5.24."""
     return "cache" if _takes_cache(type(model).forward) else "past_key_values"
-
-
-def merge(parts: Sequence[Rows]) -> Rows:
-    """One batch of all rows, without holes, aligned at their ends."""
-    longest = max(int(part.lengths.max()) for part in parts)
-    rows = sum(map(len, parts))
-    device = parts[0].mask.device
-    lengths = torch.cat([part.lengths for part in parts])
-    mask = (torch.arange(longest, device=device)[None, :] >= (longest - lengths)[:, None]).long()
-    cache = Cache(layer_class_to_replicate=GrowingLayer)
-    for number, layer in enumerate(layers_of(parts[0].cache)):
-        shape = (rows, layer.keys.shape[1], longest)
-        keys = layer.keys.new_zeros(*shape, layer.keys.shape[-1])
-        values = layer.values.new_zeros(*shape, layer.values.shape[-1])
-        row = 0
-        for part in parts:
-            own = layers_of(part.cache)[number]
-            for index in range(len(part)):
-                real = part.mask[index].bool()
-                length = longest - int(part.lengths[index])
-                keys[row, :, length:] = own.keys[index][:, real]
-                values[row, :, length:] = own.values[index][:, real]
-                row += 1
-        cache.update(keys, values, number)
-    return Rows(cache, mask, lengths)

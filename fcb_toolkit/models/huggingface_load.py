@@ -7,7 +7,7 @@ import hashlib
 import io
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import torch
 
 from fcb_toolkit.errors import DataError, ModelError, UnknownName, check_fields
 from fcb_toolkit.models.huggingface import HuggingFaceModel
+from fcb_toolkit.models.huggingface_awq import Where, load_autoawq, load_awq, read_layout
+from fcb_toolkit.models.huggingface_weights import first_line, load_weights
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -41,9 +43,12 @@ class ModelOptions:
     """Parser of the replies; None: read off the template."""
     name: str | None = None
     trust_remote_code: bool = False
-    device_map: str | None = None
-    """auto spreads a large model over several GPUs (accelerate)."""
+    device_map: str | Mapping[str, Any] | None = None
+    """auto spreads a large model over several GPUs, then main memory, then the disk (accelerate)."""
+    max_memory: Mapping[int | str, int | str] | None = None
+    """With `device_map`: at most this much on each, as {0: "70GiB", 1: "70GiB", "cpu": "100GiB"}."""
     awq_backend: str = "gptqmodel"
+    """Of an AWQ checkpoint: gptqmodel, or autoawq in an older environment (docs/awq.md)."""
     engine: str = "auto"
     """auto, prefix (shared prefixes are computed once) or plain (padded batches)."""
 
@@ -56,12 +61,14 @@ def load_huggingface(source: str | Path | tuple[Any, Any], **options: Any) -> Hu
     folder, gguf, shown = _locate(str(source), settings)
     with _quiet(local=Path(folder).is_dir()):
         tokenizer = _tokenizer(folder, gguf, shown, settings)
-        model = _model(folder, gguf, shown, settings)
+        model, notes = _model(folder, gguf, shown, settings)
     device = _device(settings)
     if settings.device_map is None and getattr(model, "hf_device_map", None) is None:
         model = model.to(device)
     revision = getattr(model.config, "_commit_hash", None) or _fingerprint(folder, gguf)
-    return HuggingFaceModel(model, tokenizer, settings.name or shown, settings, revision)
+    loaded = HuggingFaceModel(model, tokenizer, settings.name or shown, settings, revision)
+    loaded.load_notes = notes
+    return loaded
 
 
 def load_tokenizer(source: str) -> Any:
@@ -85,6 +92,8 @@ def checked_options(options: dict[str, Any]) -> ModelOptions:
     for name, allowed in choices.items():
         if getattr(settings, name) not in allowed:
             raise UnknownName(name, getattr(settings, name), allowed)
+    if settings.max_memory is not None and settings.device_map is None:
+        raise DataError("max_memory is given without device_map; expected device_map='auto' beside it")
     return settings
 
 
@@ -157,11 +166,12 @@ def _tokenizer(folder: str, gguf: str | None, shown: str, settings: ModelOptions
             trust_remote_code=settings.trust_remote_code,
         )
     except Exception as error:
-        raise ModelError(f"{shown}: its tokenizer cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"{shown}: its tokenizer cannot be loaded: {first_line(error)}") from error
 
 
-def _model(folder: str, gguf: str | None, shown: str, settings: ModelOptions) -> Any:
-    from transformers import AutoModelForCausalLM, GgufConfig
+def _model(folder: str, gguf: str | None, shown: str, settings: ModelOptions) -> tuple[Any, tuple[str, ...]]:
+    """(model, notes)"""
+    from transformers import GgufConfig
 
     keywords: dict[str, Any] = {
         "dtype": _dtype(settings),
@@ -169,18 +179,16 @@ def _model(folder: str, gguf: str | None, shown: str, settings: ModelOptions) ->
         "trust_remote_code": settings.trust_remote_code,
     }
     if settings.device_map:
-        keywords["device_map"] = settings.device_map
+        keywords |= {"device_map": settings.device_map, "max_memory": settings.max_memory}
     if gguf:
         # Packed GGUF kernels compute in float32; dense weights are faster in batches, and exact.
         keywords |= {"gguf_file": gguf, "quantization_config": GgufConfig(gguf_file=gguf, dequantize=True)}
-    try:
-        return AutoModelForCausalLM.from_pretrained(folder, **keywords).eval()
-    except Exception as error:
-        raise ModelError(f"{shown}: cannot be loaded: {_first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+    elif layout := read_layout(folder, shown, settings.revision):
+        where = Where(_device(settings), keywords)
+        if settings.awq_backend == "autoawq":
+            return load_autoawq(folder, shown, where), ()
+        return load_awq(folder, shown, layout, where)
+    return load_weights(shown, folder, keywords), ()
 
 
 def _device(settings: ModelOptions) -> torch.device:
@@ -232,7 +240,7 @@ def _fingerprint(folder: str, gguf: str | None) -> str:
 
 @contextlib.contextmanager
 def _quiet(local: bool) -> Iterator[None]:
-    """No notices of the library (its errors are raised); bars only for a download."""
+    """No notices of the libraries (their errors are raised); bars only for a download."""
     from transformers.utils import logging
 
     bars = logging.is_progress_bar_enabled()
@@ -241,6 +249,7 @@ def _quiet(local: bool) -> Iterator[None]:
         logging.disable_progress_bar()
     logging.set_verbosity_error()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # gptqmodel's banner and log
         if local:
             # The GGUF reader draws a bar of its own that no setting turns off.
             stack.enter_context(contextlib.redirect_stderr(io.StringIO()))

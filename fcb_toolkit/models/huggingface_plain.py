@@ -17,6 +17,7 @@ from fcb_toolkit.models.huggingface_batch import (
     release_memory,
     rows_that_fit,
 )
+from fcb_toolkit.models.huggingface_devices import input_device
 from fcb_toolkit.models.huggingface_pick import Picker
 from fcb_toolkit.records import Generation, Reply
 
@@ -60,11 +61,11 @@ def _halving(
 
 
 def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generation) -> list[Reply]:
-    model, tokenizer = owner.model, owner.tokenizer
+    model, tokenizer, device = owner.model, owner.tokenizer, input_device(owner.model)
     width = max(len(p.ids) for p in batch)
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else owner.stop_ids[0]
-    ids = torch.tensor([[pad] * (width - len(p.ids)) + p.ids for p in batch], device=model.device)
-    mask = torch.tensor([[0] * (width - len(p.ids)) + [1] * len(p.ids) for p in batch], device=model.device)
+    ids = torch.tensor([[pad] * (width - len(p.ids)) + p.ids for p in batch], device=device)
+    mask = torch.tensor([[0] * (width - len(p.ids)) + [1] * len(p.ids) for p in batch], device=device)
     started = time.perf_counter()
     with torch.inference_mode():
         out = model.generate(

@@ -26,6 +26,7 @@ from fcb_toolkit.models.huggingface_batch import (
     rows_that_fit,
 )
 from fcb_toolkit.models.huggingface_cache import Rows, merge
+from fcb_toolkit.models.huggingface_devices import input_device
 from fcb_toolkit.models.huggingface_pick import Picker
 from fcb_toolkit.models.prefix_tree import Node
 from fcb_toolkit.records import Generation, Reply
@@ -107,11 +108,11 @@ class PrefixEngine:
         """Requests for which the memory did not suffice; they go on when others have ended."""
         longest = max((len(p.ids) for p in prompts), default=0)
         self.capacity = settings.batch_size or rows_that_fit(owner.model, longest + settings.max_new_tokens)
-        self.chunk = CHUNK_TOKENS.get(owner.model.device.type, 4096)
+        self.chunk = CHUNK_TOKENS.get(input_device(owner.model).type, 4096)
 
     def run(self) -> Iterator[tuple[Prompt, Reply]]:
         tree = prefix_tree.build([request.prompt.ids for request in self.requests], LEAST_SHARED)
-        root = Rows.empty(1, self.owner.model.device)
+        root = Rows.empty(1, input_device(self.owner.model))
         yield from self._children(root, [(0, node) for node in tree])
         while self._waiting():
             yield from self._decode(until=0)
@@ -275,14 +276,15 @@ def _trial(model: Any, vocabulary: int) -> str | None:
     draw = torch.Generator().manual_seed(0)
     prefix = torch.randint(vocabulary, (9,), generator=draw).tolist()
     ends = [torch.randint(vocabulary, (n,), generator=draw).tolist() for n in (1, 5, 3)]
-    rows = Rows.empty(1, model.device)
+    device = input_device(model)
+    rows = Rows.empty(1, device)
     rows.extend(model, [prefix])
     rows = rows.select([0, 0, 0])
     rows.extend(model, ends)
     rows = merge([rows.select([1]), rows.select([2, 0])])
     found = rows.extend(model, [[1], [2], [3]]).float()
     for row, (end, last) in enumerate(zip((ends[1], ends[2], ends[0]), (1, 2, 3), strict=True)):
-        ids = torch.tensor([[*prefix, *end, last]], device=model.device)
+        ids = torch.tensor([[*prefix, *end, last]], device=device)
         expected = model(input_ids=ids).logits[0, -1].float()
         # A wrong position or mask moves logits by their whole spread; rounding, also in bfloat16, does not.
         if (found[row] - expected).abs().mean() > 0.1 * expected.std():
