@@ -49,11 +49,19 @@ def _object(text: str) -> Mapping[str, Any]:
 
 def load(name: str, given: argparse.Namespace, **options: Any) -> Any:
     """The model; `options` are those of the verb itself. A base URL makes any other name a server's model."""
-    from fcb_toolkit.models import NAMED, SERVER, load_model
+    from fcb_toolkit.models import SERVER, load_model
 
-    if name.startswith(SERVER) or (given.base_url and name not in NAMED):
+    name = full_name(name, given)
+    if name.startswith(SERVER):
         options |= {f: getattr(given, f) for f in FIELDS if getattr(given, f) is not None}
         if given.omit:
             options["omit"] = tuple(given.omit)
-        return load_model(SERVER + name.removeprefix(SERVER), base_url=given.base_url, **options)
+        return load_model(name, base_url=given.base_url, **options)
     return load_model(name, **options)
+
+
+def full_name(name: str, given: argparse.Namespace) -> str:
+    """The name with `openai:` before it where only the base URL says that a server is meant."""
+    from fcb_toolkit.models import NAMED, SERVER
+
+    return SERVER + name if given.base_url and name not in NAMED and not name.startswith(SERVER) else name

@@ -15,8 +15,18 @@ from typing import Any
 from fcb_toolkit.models.base import Model
 from fcb_toolkit.models.replay import ReplayModel
 from fcb_toolkit.models.scripted import ScriptedModel
+from fcb_toolkit.models.spec import ModelSpec
 
-__all__ = ["NAMED", "SERVER", "Model", "ReplayModel", "ScriptedModel", "load_model", "load_tokenizer"]
+__all__ = [
+    "NAMED",
+    "SERVER",
+    "Model",
+    "ModelSpec",
+    "ReplayModel",
+    "ScriptedModel",
+    "load_model",
+    "load_tokenizer",
+]
 
 SERVER = "openai:"
 """What the name of a model behind a server starts with."""

@@ -1,18 +1,17 @@
-"""A run's folder: what is in which file, how it is opened again after a kill at any byte.
+"""A run's folder: what is in which file, and how each is read again after a kill at any byte.
 
 DIR/manifest.json           what was run, with which versions
 DIR/cases.jsonl             the cases, so that the run can be scored without the benchmark
 DIR/prompts.jsonl           sha256 -> prompt as sent, shape, mode, notes
 DIR/replies.jsonl           appended as they come
+DIR/shards/*.jsonl          replies of the other processes of one start, until they are merged (`folder`)
 DIR/verdicts/<metric>.jsonl
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -20,13 +19,10 @@ from typing import Any, TypeVar
 
 from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.records import Case, FailureKind, Outcome, Rendered, Reply, Verdict
+from fcb_toolkit.records import Case, FailureKind, Outcome, Reply, Verdict
 from fcb_toolkit.runs.record import Key
 
 T = TypeVar("T")
-
-IDENTITY = ("model", "generation")
-"""Parts of the manifest that may not change when a run goes on."""
 
 
 def case_row(case: Case) -> dict[str, Any]:
@@ -137,104 +133,26 @@ def read_tail_tolerant(path: Path, notes: list[str]) -> tuple[list[dict[str, Any
     return rows, len(tail or b"")
 
 
-class RunFolder:
-    """The one writer of a run's folder. Holds a lock while open.
-
-    Raises `DataError` if the folder belongs to another run, is not empty, or another process writes it.
-    """
-
-    def __init__(self, path: Path, manifest: Mapping[str, Any], cases: Iterable[Case]) -> None:
-        self.path = path
-        self.notes: list[str] = []
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{path}: cannot be made: {error.strerror}; choose another --out") from None
-        foreign = [name.name for name in path.iterdir() if not name.name.startswith(".")]
-        known = (path / "manifest.json").exists()
-        if foreign and not known:
-            raise DataError(f"{path}: is not empty and not a run (found {foreign[0]}); choose another --out")
-        self._lock = self._take_lock()
-        try:
-            if known:
-                check_same_run(path, read_manifest(path), manifest)
-            self.cases = self._add_cases(list(cases))
-            self._write_manifest(manifest)
-            rows, drop_prompts = read_tail_tolerant(path / "prompts.jsonl", self.notes)
-            self.prompts: dict[str, str] = dict(read_rows(path / "prompts.jsonl", rows, prompt_of))
-            rows, drop = read_tail_tolerant(path / "replies.jsonl", self.notes)
-            replies = read_rows(path / "replies.jsonl", rows, reply_of)
-            self.replies: dict[Key, Reply] = {reply.key: reply for reply in replies}
-            self._prompts = jsonl.Appender(path / "prompts.jsonl", drop=drop_prompts)
-            self._replies = jsonl.Appender(path / "replies.jsonl", drop=drop)
-        except BaseException:
-            os.close(self._lock)
-            raise
-
-    def add_prompt(self, sha256: str, rendered: Rendered) -> None:
-        if sha256 in self.prompts:
-            return
-        self.prompts[sha256] = rendered.prompt
-        self._prompts.append(
-            {
-                "sha256": sha256,
-                "prompt": rendered.prompt,
-                "shape": rendered.shape,
-                "mode": rendered.mode,
-                "format": rendered.format,
-                "notes": list(rendered.notes),
-            }
-        )
-
-    def add_reply(self, reply: Reply) -> None:
-        self._replies.append(asdict(reply))
-        self.replies[reply.key] = reply
-
-    def close(self) -> None:
-        self._prompts.close()
-        self._replies.close()
-        os.close(self._lock)
-
-    def _take_lock(self) -> int:
-        lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise DataError(
-                f"{self.path}: another process is writing this run; wait for it, or choose another --out"
-            ) from None
-        return lock
-
-    def _add_cases(self, cases: list[Case]) -> tuple[Case, ...]:
-        file = self.path / "cases.jsonl"
-        old = {case.id: case for case in read_rows(file, jsonl.read_appended(file)[0], case_of)}
-        for case in cases:
-            before = old.setdefault(case.id, case)
-            # Compared as JSON, since a tuple in memory is a list on disk.
-            if before is not case and cases_sha256([before]) != cases_sha256([case]):
-                raise DataError(
-                    f"{self.path}: belongs to another run: its case {case.id} differs from the one given "
-                    "(the benchmark's file changed?); choose another --out"
-                )
-        jsonl.write_lines(file, map(case_row, old.values()))
-        return tuple(old.values())
-
-    def _write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        whole = {**manifest, "benchmark": benchmark_of(self.cases)}
-        jsonl.write_atomic(
-            self.path / "manifest.json", json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
-        )
-        self.manifest = whole
+def shard_files(path: Path) -> list[Path]:
+    """Files of replies that are not merged into `replies.jsonl` yet."""
+    return sorted((path / "shards").glob("*.jsonl"))
 
 
-def check_same_run(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Raises `DataError` naming the first setting that differs."""
-    for part in IDENTITY:
-        before, now = old.get(part) or {}, json.loads(json.dumps(new.get(part) or {}))
-        for name in sorted({*before, *now} - {"batch_size", "notes", "device", "engine"}):
-            if before.get(name) != now.get(name):
-                raise DataError(
-                    f"{path}: belongs to another run: {part}.{name} is {before.get(name)!r} there and "
-                    f"{now.get(name)!r} now; choose another --out, or use the same settings"
-                )
+def read_replies(path: Path, notes: list[str]) -> dict[Key, Reply]:
+    """All stored replies of a run, those of its shards included: the first of each case and sample that did
+    not end in an error."""
+    replies: dict[Key, Reply] = {}
+    for file in (path / "replies.jsonl", *shard_files(path)):
+        for reply in read_rows(file, read_tail_tolerant(file, notes)[0], reply_of):
+            put(replies, reply)
+    return replies
+
+
+def put(replies: dict[Key, Reply], reply: Reply) -> None:
+    """Adds a reply where there is none yet, or only one that ended in an error."""
+    if not is_done(replies.get(reply.key)):
+        replies[reply.key] = reply
+
+
+def is_done(reply: Reply | None) -> bool:
+    return reply is not None and reply.finish_reason != "error"

@@ -1,28 +1,27 @@
-"""Cases through a model, reply by reply onto the disk."""
+"""One model over many cases: in this process, over several, or over a cluster."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
-from fcb_toolkit.errors import DataError, FcbError, UnknownName, check_fields
-from fcb_toolkit.models.base import Model, Wanted, generated
-from fcb_toolkit.records import Case, Generation, Rendered, Reply
+from fcb_toolkit.errors import DataError, UnknownName, check_fields
+from fcb_toolkit.models.base import Model
+from fcb_toolkit.models.spec import ModelSpec, spec_of
+from fcb_toolkit.records import Case, Generation, Reply
 from fcb_toolkit.runs import disk
+from fcb_toolkit.runs.folder import RunFolder
+from fcb_toolkit.runs.generate import Session, Store, Work, generate_missing, run_in_memory, run_of
 from fcb_toolkit.runs.manifest import make_manifest
-from fcb_toolkit.runs.record import Key, Run
+from fcb_toolkit.runs.processes import launched, run_launched
+from fcb_toolkit.runs.ray_options import RayOptions
+from fcb_toolkit.runs.record import Run
 from fcb_toolkit.runs.score import scored
 
 
 def evaluate(
-    model: Model,
+    model: Model | ModelSpec | str,
     cases: Iterable[Case],
     out: str | Path | None = None,
     *,
@@ -30,37 +29,73 @@ def evaluate(
     progress: bool = True,
     should_stop: Callable[[], bool] | None = None,
     on_reply: Callable[[Reply], None] | None = None,
+    engine: str | RayOptions | None = None,
+    workers: int | None = None,
     **generation: Any,
 ) -> Run:
     """Generates a reply to each case, scores it, and gives the `Run`.
 
+    `model`: what `fcb.load_model` gave, or the name that it would be given.
     With `out`, each reply is appended there as it comes; called again with the same settings it goes on
     with the cases that have none. Ctrl-C, or `should_stop()` turning true, ends early: the run that
     comes back holds what was done, and `run.missing` says what was not.
     `metrics`: names computed beside each case's own (see `default_metrics`).
+    `engine`: where the replies are generated (docs/scale.md). None: in this process. "processes": over the
+    processes that `accelerate launch` or `torchrun` started; only rank 0 gives the whole run, with verdicts.
+    "ray", or `RayOptions`: on a Ray cluster by `workers` workers, each of which loads the model by its name.
     `generation`: the fields of `fcb.Generation`.
     Raises `DataError` (cases that cannot be run together, an `out` that belongs to another run, a full
-    disk) and `UnknownName` (a generation setting that does not exist).
+    disk, a process that died), `UnknownName` (a generation setting or engine that does not exist),
+    `ModelError` (a model that cannot be loaded, or not where the work is) and `MissingExtra` (ray).
     """
     settings = generation_settings(generation)
-    cases = checked(tuple(cases))
-    manifest = make_manifest(model, settings)
-    folder = disk.RunFolder(Path(out), manifest, cases) if out is not None else None
+    where = checked_engine(engine, workers)
+    work = Work(
+        checked(tuple(cases)),
+        settings,
+        Path(out) if out is not None else None,
+        Session(progress, should_stop, on_reply),
+    )
+    if isinstance(where, RayOptions):
+        from fcb_toolkit.runs.ray_engine import run_on_ray
+
+        return finished(run_on_ray(spec_of(model), work, where), metrics)
+    loaded = ModelSpec(str(model)).load() if isinstance(model, (str, Path)) else model
+    loaded = loaded.load() if isinstance(loaded, ModelSpec) else loaded
+    mine = launched() if where == "processes" else None
+    if mine is None:
+        return finished(run_here(loaded, work), metrics)
+    run = run_launched(loaded, work, mine)
+    return finished(run, metrics) if mine.rank == 0 else run
+
+
+def run_here(model: Model, work: Work) -> Run:
+    """The run in this process, without its verdicts."""
+    manifest = make_manifest(model.describe(), work.settings)
+    folder = RunFolder(work.out).begin(manifest, work.cases) if work.out is not None else None
     store = Store(folder)
     try:
-        notes = generate_missing(model, cases, settings, store, Session(progress, should_stop, on_reply))
+        notes = generate_missing(model, work, store)
     finally:
         store.close()
-    run = Run(
-        folder.manifest if folder else {**manifest, "benchmark": disk.benchmark_of(cases)},
-        folder.cases if folder else cases,
-        tuple(store.replies.values()),
-        disk.read_verdicts(folder.path) if folder else {},
-        store.prompts,
-        folder.path if folder else None,
-        (*(folder.notes if folder else ()), *notes),
-    )
-    return finished(run, metrics)
+    if folder is None:
+        return run_in_memory(manifest, work, store, notes)
+    return run_of(folder, store, notes)
+
+
+def checked_engine(engine: str | RayOptions | None, workers: int | None) -> str | RayOptions | None:
+    if isinstance(engine, RayOptions) or engine == "ray":
+        options = engine if isinstance(engine, RayOptions) else RayOptions()
+        return options.checked(workers)
+    if workers is not None:
+        raise DataError(f"workers={workers} is for engine='ray'; accelerate and torchrun start their own")
+    if engine in ("auto", "prefix", "plain"):
+        raise DataError(
+            f"engine {engine!r} is an option of the model: fcb.load_model(..., engine={engine!r})"
+        )
+    if engine not in (None, "processes"):
+        raise UnknownName("engine", engine, ("processes", "ray"))
+    return engine
 
 
 def finished(run: Run, metrics: Sequence[str] | None) -> Run:
@@ -112,109 +147,3 @@ def checked(cases: tuple[Case, ...]) -> tuple[Case, ...]:
             raise DataError(f"two cases have the id {case.id!r}; ids must be unique within a run")
         seen.add(case.id)
     return cases
-
-
-class Session:
-    """What the caller sees and decides while a run goes on."""
-
-    def __init__(
-        self, progress: bool, should_stop: Callable[[], bool] | None, on_reply: Callable[[Reply], None] | None
-    ) -> None:
-        self.progress = progress
-        self.should_stop = should_stop or (lambda: False)
-        self.on_reply = on_reply or (lambda reply: None)
-
-
-class Store:
-    """Replies and prompts, in memory and, where there is a folder, on disk first."""
-
-    def __init__(self, folder: disk.RunFolder | None) -> None:
-        self.folder = folder
-        self.replies: dict[Key, Reply] = folder.replies if folder else {}
-        self.prompts: dict[str, str] = folder.prompts if folder else {}
-        # A model behind a server keeps each reply on the thread that got it.
-        self._lock = threading.Lock()
-        self._closed = False
-
-    def add_prompt(self, rendered: Rendered) -> str:
-        sha256 = hashlib.sha256(rendered.prompt.encode("utf-8", "surrogatepass")).hexdigest()
-        if self.folder is not None:
-            self.folder.add_prompt(sha256, rendered)
-        else:
-            self.prompts[sha256] = rendered.prompt
-        return sha256
-
-    def add_reply(self, reply: Reply) -> None:
-        with self._lock:
-            if reply.finish_reason == "error" and reply.key in self.replies:
-                return
-            if self._closed:
-                return
-            if self.folder is not None:
-                self.folder.add_reply(reply)
-            else:
-                self.replies[reply.key] = reply
-
-    def close(self) -> None:
-        """From now on a reply that comes too late is dropped; it is asked for again."""
-        with self._lock:
-            self._closed = True
-            if self.folder is not None:
-                self.folder.close()
-
-
-def generate_missing(
-    model: Model, cases: Sequence[Case], settings: Generation, store: Store, session: Session
-) -> list[str]:
-    """Generates what the store lacks; gives notes. A reply that ended in an error is asked for again."""
-    keys = [(case, sample) for case in cases for sample in range(settings.samples)]
-    done = {(case.id, n) for case, n in keys if _is_done(store.replies.get((case.id, n)))}
-    waiting = [case for case in cases if any((case.id, n) not in done for n in range(settings.samples))]
-    notes: list[str] = []
-    if not waiting:
-        return notes
-    prompts = [prepare(model, case) for case in waiting]
-    hashes = [store.add_prompt(prompt) for prompt in prompts]
-
-    def keep(index: int, reply: Reply) -> None:
-        prompt = prompts[index]
-        store.add_reply(
-            replace(
-                reply,
-                case_id=waiting[index].id,
-                prompt_sha256=hashes[index],
-                format=reply.format or prompt.format,
-            )
-        )
-
-    have = frozenset(
-        (i, n) for i, case in enumerate(waiting) for n in range(settings.samples) if (case.id, n) in done
-    )
-    bar = tqdm(total=len(keys), initial=len(done), unit="reply", disable=not session.progress)
-    with bar, closing(generated(model, Wanted(prompts, settings, keep, have))) as stream:
-        try:
-            for index, reply in stream:
-                session.on_reply(store.replies[waiting[index].id, reply.sample])
-                bar.update(1)
-                if session.should_stop():
-                    notes.append(f"stopped on request after {len(store.replies)} of {len(keys)} replies")
-                    break
-        except KeyboardInterrupt:
-            notes.append(
-                f"interrupted after {len(store.replies)} of {len(keys)} replies; run it again to go on"
-            )
-    return notes
-
-
-def _is_done(reply: Reply | None) -> bool:
-    return reply is not None and reply.finish_reason != "error"
-
-
-def prepare(model: Model, case: Case) -> Rendered:
-    """The case's prompt; an error names the case."""
-    try:
-        return model.prepare(case.messages, case.tools)
-    except FcbError as error:
-        if isinstance(error, UnknownName):
-            raise
-        raise type(error)(f"{case.id}: {error}") from None

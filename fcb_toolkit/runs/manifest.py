@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import fcb_toolkit
-from fcb_toolkit.models.base import Model
 from fcb_toolkit.records import Generation
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "accelerate", "pydantic-monty", "jsonschema", "numpy")
 
 
-def make_manifest(model: Model, settings: Generation) -> dict[str, Any]:
-    """JSON values only; nothing that names a user or a folder outside the run."""
+def make_manifest(described: Mapping[str, Any], settings: Generation) -> dict[str, Any]:
+    """JSON values only; nothing that names a user or a folder outside the run. `described`: `model.describe()`."""
     return {
         "toolkit": {"version": fcb_toolkit.__version__, "commit": commit()},
-        "model": dict(model.describe()),
+        "model": dict(described),
         "generation": asdict(settings),
         "libraries": library_versions(),
         "machine": machine(),

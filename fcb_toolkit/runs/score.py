@@ -43,7 +43,7 @@ def load_run(path: str | Path) -> Run:
     manifest = disk.read_manifest(path)
     notes: list[str] = []
     cases = tuple(_records(path / "cases.jsonl", disk.case_of, notes))
-    replies = {reply.key: reply for reply in _records(path / "replies.jsonl", disk.reply_of, notes)}
+    replies = disk.read_replies(path, notes)
     known = {case.id for case in cases}
     lost = [key for key in replies if key[0] not in known]
     if lost:
