@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcb_toolkit.cli.output import json_option, rates, show
+from fcb_toolkit.cli.output import json_option, show
 
 if TYPE_CHECKING:
     from fcb_toolkit.runs import Run
@@ -27,7 +27,7 @@ def report_arguments(verb: argparse.ArgumentParser) -> None:
 
 def report(given: argparse.Namespace) -> None:
     """tables with intervals, per-item report, figures"""
-    from fcb_toolkit.reports import write_parity, write_report
+    from fcb_toolkit.reports import report_table, write_parity, write_report
     from fcb_toolkit.runs import load_run
 
     runs = [load_run(folder) for folder in given.dir]
@@ -42,32 +42,25 @@ def report(given: argparse.Namespace) -> None:
         _judges(runs, out, given)
         return
     written = write_report(runs, out)
-    show(rates(runs, ["model", "benchmark", "category", "metric"]), given.json)
+    show(report_table(runs).round({"rate": 3, "low": 3, "high": 3}), given.json)
     for name, path in written.items() if not given.json else ():
         print(f"{name}: {path}")
 
 
 def _judges(runs: Sequence[Run], out: Path, given: argparse.Namespace) -> None:
-    import pandas as pd
+    from fcb_toolkit.reports import NOT_MEASURED, judge_tables, write_judges
 
-    from fcb_toolkit import jsonl
-    from fcb_toolkit.judging import audit
-
-    found = [(run.name, audit(run, given.labels)) for run in runs]
-    tables = {
-        "judge_agreement": pd.concat([a.agreement.assign(run=name) for name, a in found]),
-        "judges": pd.concat([a.judges.assign(run=name) for name, a in found]),
-    }
-    for name, table in tables.items():
-        tables[name] = table[["run", *(column for column in table if column != "run")]].round(3)
-        jsonl.write_atomic(out / f"{name}.csv", tables[name].to_csv(index=False))
+    tables = judge_tables(runs, given.labels)
+    paths = write_judges(tables, out)
     if given.json:
         rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
         print(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    for name, table in tables.items():
-        show(table, False)
-        print(f"{name}: {out / f'{name}.csv'}\n")
+    for name, path in paths.items():
+        show(tables[name], False)
+        print(f"{name}: {path}\n")
+    if "judge_position" not in paths:
+        print(NOT_MEASURED)
 
 
 def compare_arguments(verb: argparse.ArgumentParser) -> None:

@@ -2,8 +2,9 @@
 
     Result: Fail · Item: Call · functionchat/dialog/12
     Reply:  {"content": null, "tool_calls": [...]}
-    Reason: argument 'city': expected "부산", found "서울"
+    Reasoning: argument 'city': expected "부산", found "서울"
 
+A judged run has the rubric's verdict first, with each vote and its whole text, and the case's own metric after it.
 All text of models, judges and benchmarks is untrusted; it is escaped for the place where it stands.
 """
 
@@ -16,47 +17,91 @@ from dataclasses import dataclass
 from typing import Any
 
 from fcb_toolkit import scoring
-from fcb_toolkit.records import Outcome, Verdict
+from fcb_toolkit.judging.options import METRIC
+from fcb_toolkit.judging.orders import GIVEN
+from fcb_toolkit.judging.votes import Vote, read_votes
+from fcb_toolkit.records import Outcome, Reply, Verdict
 from fcb_toolkit.runs import Run
 
 RESULTS = {Outcome.PASS: "Pass", Outcome.FAIL: "Fail", Outcome.NOT_SCORED: "Not scored"}
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What one metric says of a reply."""
+
+    metric: str
+    outcome: str
+    failure: str
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """One reply with its verdict by one metric."""
+    """One reply with its verdicts, the one that it is filed under first."""
 
     case_id: str
     sample: int
-    result: str
     judged: str
-    metric: str
-    failure: str
     query: str
     gold: str
     reply: str
-    reason: str
+    results: tuple[Result, ...]
+
+    @property
+    def result(self) -> str:
+        return self.results[0].outcome
 
 
 def items(run: Run, metric: str | None = None) -> Iterator[Item]:
-    """One item a reply, in the order of the run; `metric` defaults to each case's own."""
+    """One item a reply, in the order of the run, by `metric`; default: a judge's rubric where the reply has been
+    judged, and the case's own metric."""
+    votes = {vote.key: vote for vote in read_votes(run.path)} if run.path is not None else {}
     for reply in run.replies:
         case = run.case_by_id[reply.case_id]
-        name = metric or scoring.default_metric(case)
-        verdict = run.verdicts.get(name, {}).get(reply.key) or Verdict.not_scored("no verdict stored")
         users = [str(m.get("content")) for m in case.messages if m.get("role") == "user"]
         yield Item(
             case.id,
             reply.sample,
-            RESULTS[verdict.outcome],
             (case.category or case.type_of_output).capitalize(),
-            name,
-            str(verdict.failure or ""),
             users[-1] if users else "",
             pretty(case.ground_truth),
             pretty(reply_json(run.answer(reply).message, reply.text)),
-            verdict.reason,
+            tuple(_result(run, reply, name, votes) for name in _metrics(run, reply, metric)),
         )
+
+
+def _metrics(run: Run, reply: Reply, metric: str | None) -> tuple[str, ...]:
+    if metric is not None:
+        return (metric,)
+    own = scoring.default_metric(run.case_by_id[reply.case_id])
+    rubric = run.verdicts.get(METRIC, {}).get(reply.key)
+    if rubric is None:
+        return (own,)
+    # What no rubric asks of, and what could not be read, is filed under the case's own metric.
+    return (own, METRIC) if rubric.outcome == Outcome.NOT_SCORED else (METRIC, own)
+
+
+def _result(run: Run, reply: Reply, name: str, votes: Mapping[str, Vote]) -> Result:
+    verdict = run.verdicts.get(name, {}).get(reply.key) or Verdict.not_scored("no verdict stored")
+    return Result(name, RESULTS[verdict.outcome], str(verdict.failure or ""), _reasoning(verdict, votes))
+
+
+def _reasoning(verdict: Verdict, votes: Mapping[str, Vote]) -> str:
+    """The verdict's reason, or each judge's whole answer where it is kept."""
+    cast = verdict.details.get("votes")
+    keys = [v.get("key") for v in cast if isinstance(v, Mapping)] if isinstance(cast, list) else []
+    kept = [votes[key] for key in keys if isinstance(key, str) and key in votes]
+    if not kept:
+        return verdict.reason
+    told = [
+        f"{vote.judge}, vote {vote.vote + 1}"
+        f"{f' (order: {vote.order})' if vote.order != GIVEN else ''}: {vote.verdict or 'unreadable'}\n{vote.text}"
+        for vote in kept
+    ]
+    scored = verdict.outcome != Outcome.NOT_SCORED
+    # The reason of a scored verdict ends in the first lines of a vote, which follows whole.
+    return "\n\n".join([verdict.reason.split(":")[0] if scored else verdict.reason, *told])
 
 
 def reply_json(message: Any, text: str | None) -> Any:
@@ -79,11 +124,14 @@ def items_markdown(run: Run, metric: str | None = None) -> str:
         sample = f" sample {item.sample}" if item.sample else ""
         parts.append(
             f"## {item.result}: {inline(item.case_id)}{sample}\n\n"
-            f"Item: {inline(item.judged)}. Metric: {item.metric}."
-            + (f" Failure: {item.failure}." if item.failure else "")
-            + f"\n\nQuery\n\n{block(item.query)}\n\nGround truth\n\n{block(item.gold)}\n\n"
-            f"Reply\n\n{block(item.reply)}\n\nReasoning\n\n{block(item.reason)}\n"
+            f"Item: {inline(item.judged)}.\n\nQuery\n\n{block(item.query)}\n\n"
+            f"Ground truth\n\n{block(item.gold)}\n\nReply\n\n{block(item.reply)}\n"
         )
+        parts += [
+            f"Result by {inline(result.metric)}: {result.outcome}"
+            f"{f'. Failure: {result.failure}' if result.failure else ''}. Reasoning\n\n{block(result.reasoning)}\n"
+            for result in item.results
+        ]
     return "\n".join(parts)
 
 
@@ -124,15 +172,19 @@ def items_html(run: Run, metric: str | None = None) -> str:
 
 
 def _article(item: Item) -> str:
-    fields = {
-        "Result": f"{item.result}{f' ({item.failure})' if item.failure else ''}",
-        "Item": f"{item.judged}, metric {item.metric}",
-        "Query": item.query,
-        "Ground truth": item.gold,
-        "Reply": item.reply,
-        "Reasoning": item.reason,
-    }
-    rows = "".join(f"<dt>{name}</dt><dd><pre>{escape(text)}</pre></dd>" for name, text in fields.items())
+    fields = [
+        ("Item", item.judged),
+        ("Query", item.query),
+        ("Ground truth", item.gold),
+        ("Reply", item.reply),
+    ]
+    for result in item.results:
+        failure = f" ({result.failure})" if result.failure else ""
+        fields += [
+            (f"Result by {result.metric}", f"{result.outcome}{failure}"),
+            ("Reasoning", result.reasoning),
+        ]
+    rows = "".join(f"<dt>{escape(name)}</dt><dd><pre>{escape(text)}</pre></dd>" for name, text in fields)
     sample = f" sample {item.sample}" if item.sample else ""
     return f"<article><h2>{item.result}: {escape(item.case_id)}{sample}</h2><dl>{rows}</dl></article>"
 

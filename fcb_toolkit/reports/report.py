@@ -11,7 +11,10 @@ from fcb_toolkit import plots
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.frames import to_frame
 from fcb_toolkit.jsonl import write_atomic
+from fcb_toolkit.judging.options import METRIC
+from fcb_toolkit.judging.rubrics import KINDS
 from fcb_toolkit.reports.items import items_html, items_markdown
+from fcb_toolkit.reports.judges import judge_tables, write_judges
 from fcb_toolkit.runs import Run
 from fcb_toolkit.statistics import summarize
 
@@ -31,18 +34,33 @@ def write_report(runs: Sequence[Run], out: str | Path) -> dict[str, Path]:
     frame = to_frame(runs)
     if frame.empty:
         raise DataError(f"{names[0]}: no replies yet, so there is nothing to report")
-    table = summarize(frame, by=list(BY))
+    table = report_table(frame)
     written = {"table": out / "summary.csv", "markdown": out / "summary.md", "latex": out / "summary.tex"}
     write_atomic(written["table"], table.to_csv(index=False, lineterminator="\n"))
     write_atomic(written["markdown"], markdown_table(table))
-    write_atomic(written["latex"], plots.latex_table(table, index="run"))
+    write_atomic(written["latex"], plots.latex_table(summarize(frame, by=list(BY)), index="run"))
     for run in runs:
         written[f"items {run.name}"] = out / f"items-{run.name}.html"
         write_atomic(written[f"items {run.name}"], items_html(run))
         write_atomic(out / f"items-{run.name}.md", items_markdown(run))
+    judged = [run for run in runs if METRIC in run.verdicts]
+    written |= write_judges(judge_tables(judged), out) if judged else {}
     for name, figure in plots.every(frame).items():
         written[f"figure {name}"] = plots.save(figure, out / "figures" / name)["png"]
     return written
+
+
+def report_table(runs: Sequence[Run] | pd.DataFrame) -> pd.DataFrame:
+    """Pass rates by `BY`: of each case's own metric, and of the rubric where a judge has been asked."""
+    frame = runs if isinstance(runs, pd.DataFrame) else to_frame(runs)
+    table = summarize(frame, by=list(BY))
+    if f"outcome_{METRIC}" not in frame:
+        return table
+    judged = frame[frame[f"outcome_{METRIC}"].notna() & frame["type_of_output"].isin(KINDS)]
+    if judged.empty:
+        return table
+    rubric = summarize(judged.assign(metric=METRIC), by=list(BY), metric=METRIC)
+    return pd.concat([table, rubric], ignore_index=True)
 
 
 def markdown_table(table: pd.DataFrame) -> str:
