@@ -17,6 +17,7 @@ from fcb_toolkit.plots.heatmap import heatmap
 from fcb_toolkit.plots.redraw import FIGURES, redraw
 from fcb_toolkit.plots.reference import published
 from fcb_toolkit.plots.save import save
+from fcb_toolkit.plots.stages import stages
 from fcb_toolkit.plots.tables import latex_table
 from fcb_toolkit.plots.tool_lists import tool_lists
 
@@ -38,6 +39,7 @@ __all__ = [
     "published",
     "redraw",
     "save",
+    "stages",
     "style",
     "tool_lists",
 ]

@@ -20,6 +20,7 @@ from fcb_toolkit.plots.flow import flow
 from fcb_toolkit.plots.formats import formats
 from fcb_toolkit.plots.heatmap import heatmap
 from fcb_toolkit.plots.save import read_rows
+from fcb_toolkit.plots.stages import stages
 from fcb_toolkit.plots.tool_lists import tool_lists
 
 FIGURES: Mapping[str, Callable[..., StyledFigure]] = {
@@ -32,6 +33,7 @@ FIGURES: Mapping[str, Callable[..., StyledFigure]] = {
     "heatmap": heatmap,
     "judge_agreement": judge_agreement,
     "official_vs_ours": official_vs_ours,
+    "stages": stages,
     "tool_lists": tool_lists,
 }
 

@@ -411,3 +411,46 @@ def test_a_report_draws_each_figure_whose_rows_are_there():
 def test_samples_of_a_case_draw_no_paired_difference():
     data = frame(2)
     assert "differences" not in plots.every(pd.concat([data, data]))
+
+
+def test_stages_compare_the_cases_that_every_side_has():
+    data = frame(2)
+    data = data[(data["run"] == "run-0") | (data["category"] != "slot")]
+    rows = plots.stages(data, over="run").drawn.rows
+    both = data[data["category"] != "slot"].pivot(index="case_id", columns="run", values="outcome")
+    both = both[both.isin(["pass", "fail"]).all(axis=1)]
+    assert set(rows["n"]) == {len(both)}
+    passed = rows[rows["stage"] == "pass"].set_index("run")
+    assert passed["rate"].to_dict() == pytest.approx(both.eq("pass").mean().to_dict())
+    assert rows.groupby("run")["rate"].sum().to_list() == pytest.approx([1, 1])
+
+
+def test_stages_give_the_paired_difference_of_two_sides():
+    from fcb_toolkit.statistics import compare
+
+    data = frame(2)
+    data.loc[data["run"] == "run-0", "failure"] = data["failure"].where(
+        data["outcome"] != "fail", "malformed_call"
+    )
+    rows = plots.stages(data, over="run").drawn.rows
+    found = compare(data[data["run"] == "run-0"], data[data["run"] == "run-1"])
+    row = rows[(rows["stage"] == "pass") & (rows["run"] == "run-1")].iloc[0]
+    assert (row["difference"], row["difference_low"], row["difference_high"]) == pytest.approx(
+        (found.difference, found.low, found.high)
+    )
+    unreadable = rows[rows["stage"] == "format"].set_index("run")
+    assert unreadable.loc["run-0", "rate"] > unreadable.loc["run-1", "rate"]
+    assert unreadable.loc["run-1", "difference"] < 0
+    assert rows[rows["run"] == "run-0"]["difference"].isna().all()
+
+
+def test_a_failure_of_another_tools_kind_is_counted_too():
+    rows = plots.stages(frame(1).assign(outcome="fail", failure="odd")).drawn.rows
+    assert rows.set_index("stage")["rate"].to_dict() == {"pass": 0, "format": 0, "other": 1}
+
+
+def test_stages_of_runs_without_a_shared_case_are_refused():
+    data = frame(2)
+    data.loc[data["run"] == "run-1", "case_id"] += "x"
+    with pytest.raises(DataError, match=r"plots\.stages: the 2 sides of 'run' share no scored case"):
+        plots.stages(data, over="run")
