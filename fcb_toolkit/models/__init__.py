@@ -78,11 +78,12 @@ def load_model(name_or_path: str | Path | tuple[Any, Any], **options: Any) -> Mo
     Raises `ModelError` for a model that is not there or cannot be loaded, `UnknownName` for an option that
     does not exist. Without a network a hub id that is not in the cache fails at once.
     """
-    if options.get("api_key") is not None:
-        from fcb_toolkit.models.secrets import Secret
+    for name in ("api_key", "base_url"):
+        if options.get(name) is not None:
+            from fcb_toolkit.models.secrets import Secret
 
-        # Before anything can fail: a traceback may show this frame's names.
-        options["api_key"] = Secret(options["api_key"])
+            # Before anything can fail: a traceback may show this frame's names.
+            options[name] = Secret(options[name])
     if isinstance(name_or_path, str) and name_or_path in NAMED:
         return NAMED[name_or_path][0](**options)
     if isinstance(name_or_path, str) and name_or_path.startswith(SERVER):

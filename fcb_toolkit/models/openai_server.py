@@ -23,7 +23,7 @@ from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError, MissingExtra, ModelError
 from fcb_toolkit.models import openai_messages as wire
 from fcb_toolkit.models.base import Wanted
-from fcb_toolkit.models.secrets import Secret, guard, mask
+from fcb_toolkit.models.secrets import LEAST, Secret, guard, mask
 from fcb_toolkit.parsers import FORMATS
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 
@@ -84,15 +84,21 @@ class OpenAIServer:
         api_key: str | None = None,
         options: ServerOptions | None = None,
     ) -> None:
+        # Hidden first: a traceback may show this frame's names.
+        api_key = None if api_key is None else Secret(api_key)
+        base_url = Secret(base_url or os.environ.get("OPENAI_BASE_URL") or "")
         try:
             import openai  # noqa: F401
         except ImportError:
             raise MissingExtra("openai", "judge", "a model behind a server") from None
         self.name = model
+        self.base_url = ""
         self.options = options or ServerOptions()
         self._key = _key(api_key, self.options.key_variable)
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or ""
-        check_url(self.base_url, self._key)
+        wrong = wrong_url(base_url, self._key)
+        if wrong:
+            raise ModelError(f"the base URL {wrong}")
+        self.base_url = str(base_url)
         if not self._key and not self.base_url:
             raise ModelError(
                 f"{model}: no base URL given and {self.options.key_variable} is not set; set one of them"
@@ -329,21 +335,21 @@ def _key(given: str | None, variable: str) -> Secret:
     return key
 
 
-def check_url(url: str, key: str = "") -> None:
-    """Raises `ModelError` for a URL that holds, or may hold, a secret; the message does not repeat it."""
+def wrong_url(url: str, key: str = "") -> str:
+    """Why a URL cannot be used, in words that do not repeat it; "" for one that can. It is kept in the manifest,
+    so that it may hold no secret."""
     if not url:
-        return
+        return ""
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise ModelError("the base URL cannot be read; expected http://HOST:PORT/v1") from None
+        return "cannot be read; expected http://HOST:PORT/v1"
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ModelError("the base URL does not start with http:// or https://; expected http://HOST:PORT/v1")
+        return "does not start with http:// or https://; expected http://HOST:PORT/v1"
     if "@" in parts.netloc:
-        raise ModelError("the base URL holds a user name or password; put the key into the environment")
+        return "holds a user name or password; put the key into the environment"
     if parts.query or parts.fragment:
-        raise ModelError(
-            "the base URL holds a query or fragment (after ? or #); put the key into the environment"
-        )
-    if len(key) >= 4 and key in url:
-        raise ModelError("the base URL holds the key; leave it out, it is sent in a header")
+        return "holds a query or fragment (after ? or #); put the key into the environment"
+    if len(key) >= LEAST and key in url:
+        return "holds the key; leave it out, it is sent in a header"
+    return ""

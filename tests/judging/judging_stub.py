@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.ids.append(self.headers.get("Idempotency-Key", ""))
             self.server.keys.append(self.headers.get("Authorization", ""))
             number = len(self.server.bodies)
+        if number == self.server.kill_number:
+            self.server.reached.set()
         self.server.behave(self, body, number)
 
     def say(self, said: str | dict[str, Any], finish_reason: str = "stop") -> None:
@@ -49,12 +53,17 @@ class Handler(BaseHTTPRequestHandler):
 
 class Stub(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self, behave: Behave) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.behave = behave
         self.lock = threading.Lock()
         self.bodies: list[dict[str, Any]] = []
+        self.kill_number = 0
+        self.reached = threading.Event()
+        self._open = 0
+        self._quiet = threading.Condition()
         self.times: list[float] = []
         self.ids: list[str] = []
         self.keys: list[str] = []
@@ -62,6 +71,37 @@ class Stub(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._quiet:
+            self._open += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._quiet:
+                self._open -= 1
+                self._quiet.notify_all()
+
+    def kill_at(self, number: int) -> None:
+        """`wait_and_kill` is to kill when this many requests have come."""
+        self.kill_number = number
+        self.reached.clear()
+
+    def wait_and_kill(self, process: subprocess.Popen[Any]) -> None:
+        """SIGKILL at the request named; returns when all that the process had sent has been counted."""
+        assert self.reached.wait(60)
+        process.kill()
+        process.wait()
+        # Connections are taken in order: after this one, all of the killed process have been taken.
+        with socket.create_connection(self.server_address) as last:
+            last.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while last.recv(4096):
+                pass
+        with self._quiet:
+            assert self._quiet.wait_for(lambda: self._open == 0, timeout=30)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed, or did not wait, is part of the tests."""

@@ -2,6 +2,8 @@
 
 import logging
 import pickle
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -206,6 +208,17 @@ def test_a_verdict_in_prose_is_read_and_a_structured_one_too():
     assert [verdicts[f"jsonl/{n}", 0].outcome for n in range(4)] == ["pass", "fail", "pass", "pass"]
 
 
+def judge_command(folder, server, concurrency):
+    command = [sys.executable, "-m", "fcb_toolkit", "judge", str(folder), "--judge", "m"]
+    return [*command, "--base-url", server.url, "--concurrency", str(concurrency)]
+
+
+def asked(server):
+    """How often each case of the toy run was asked of."""
+    queries = (re.search(r"([0-9]+)번: 서울", body["messages"][0]["content"]) for body in server.bodies)
+    return Counter(f"jsonl/{query[1]}" for query in queries)
+
+
 def test_killed_and_restarted_no_call_is_paid_for_twice(tmp_path):
     """The stub answers five calls, then holds the sixth: the process is killed while it waits for that one."""
     a_run(tmp_path / "run", 12)
@@ -221,19 +234,72 @@ def test_killed_and_restarted_no_call_is_paid_for_twice(tmp_path):
         handler.say(PASS)
 
     with serving(behave) as server:
-        command = [sys.executable, "-m", "fcb_toolkit", "judge", str(tmp_path / "run"), "--judge", "m"]
-        command += ["--base-url", server.url, "--concurrency", "1"]
+        command = judge_command(tmp_path / "run", server, 1)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         assert stuck.wait(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
         killed.set()
-        # The fifth answer may have been on its way from the worker to the file when the kill came.
+        # With one call at a time, the sixth was sent after the fifth vote was on the disk.
         kept = len(read_votes(tmp_path / "run"))
         assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     assert kept == 5
     assert len(answered) == 11 and set(answered.values()) == {1}
     assert {v.outcome for v in fcb.load_run(tmp_path / "run").verdicts["rubric"].values()} == {"pass"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("concurrency", [4, 16])
+def test_killed_at_random_only_the_calls_in_flight_are_asked_again(tmp_path, concurrency):
+    """The guarantee: no stored vote is asked for again, and what is asked twice was in flight at a kill, of which
+    there are at most `concurrency`. A server that honours Idempotency-Key is paid once even for those."""
+    a_run(tmp_path / "run", 61)
+    draw = random.Random(concurrency)
+    paid: Counter[str] = Counter()
+
+    def behave(handler, body, number):
+        key = handler.headers["Idempotency-Key"]
+        with handler.server.lock:
+            paid[body["messages"][0]["content"]] += key not in handler.server.ids[: number - 1]
+        handler.say(PASS)
+
+    stored: set[str] = set()
+    in_flight: Counter[str] = Counter()
+    with serving(behave) as server:
+        command = judge_command(tmp_path / "run", server, concurrency)
+        for _ in range(3):
+            before = asked(server)
+            server.kill_at(len(server.bodies) + draw.randrange(1, 18))
+            server.wait_and_kill(
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+            new = (asked(server) - before).keys()
+            assert not new & stored
+            stored = {vote.case_id for vote in read_votes(tmp_path / "run")}
+            assert len(new - stored) <= concurrency
+            in_flight.update(new - stored)
+        before = asked(server)
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+        assert not (asked(server) - before).keys() & stored
+        times = asked(server)
+    assert len(times) == 60 == len(read_votes(tmp_path / "run"))
+    assert times == Counter(times.keys()) + in_flight
+    assert set(paid.values()) == {1} and len(paid) == 60
+
+
+def test_the_same_run_judged_in_another_folder_is_another_call(tmp_path):
+    ids = []
+    for name in ("one", "two"):
+        with serving(lambda handler, body, number: handler.say(PASS)) as server:
+            judge(a_run(tmp_path / name, 3), OpenAIServer("m", server.url, options=ServerOptions(retries=0)))
+        ids.append(set(server.ids))
+    assert all(len(some) == 2 for some in ids) and not ids[0] & ids[1]
+
+
+def test_every_try_of_one_call_has_one_idempotency_key():
+    with serving(first(too_many, broken)) as server:
+        judge(a_run(count=3), OpenAIServer("m", server.url, options=ServerOptions(concurrency=1)))
+    assert len(server.ids) == 4 + 2 and len(set(server.ids[:3])) == 1
 
 
 def test_a_batch_is_written_and_its_results_are_votes(tmp_path):
