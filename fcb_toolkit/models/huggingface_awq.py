@@ -77,8 +77,7 @@ def load_awq(folder: str, shown: str, layout: Layout, where: Where) -> tuple[Any
 def load_autoawq(folder: str, shown: str, where: Where) -> Any:
     """The transformers model inside autoawq's. Raises `MissingExtra` and `ModelError`.
 
-    autoawq ended in 2025 at 0.2.9, last tested with torch 2.6 and transformers 4.51; from 4.57 on it cannot
-    be imported.
+    autoawq ended in 2025 at 0.2.9, last tested with torch 2.6 and transformers 4.51.
     """
     asked = f"{shown}: awq_backend='autoawq'"
     instead = "it is no longer maintained; awq_backend='gptqmodel' (extra 'awq') loads the same checkpoints"

@@ -55,7 +55,7 @@ def model(tok: Any, seed: int = 0) -> Any:
         bos_token_id=tok.bos_token_id,
         eos_token_id=tok.eos_token_id,
         pad_token_id=tok.pad_token_id,
-        initializer_range=0.2,
+        initializer_range=0.05,
     )
     built = Qwen2ForCausalLM(config).eval()
     with torch.no_grad():
