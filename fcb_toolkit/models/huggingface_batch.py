@@ -48,6 +48,11 @@ def rows_that_fit(model: Any, tokens: int) -> int:
     )
 
 
+def tokens_that_fit(model: Any) -> int:
+    """Tokens whose keys and values may lie in memory at once; at least 1."""
+    return max(1, int(MEMORY_SHARE * free_bytes(model)) // cache_bytes_per_token(model))
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     text = str(error)
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (

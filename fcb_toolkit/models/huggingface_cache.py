@@ -1,8 +1,8 @@
 """Keys and values of many requests: shared prefixes that are held once, and the rows' own tokens below them.
 
-    prefix = Rows.below(EMPTY, 1, device).read(model, [[1, 2, 3]]).as_prefix(0)
-    rows = Rows.below(prefix, 2, device).read(model, [[4], [5, 6]])
-    logits = rows.step(model, [7, 8])           # (2, vocabulary)
+prefix = Rows.below(EMPTY, 1, device).read(model, [[1, 2, 3]]).as_prefix(0)
+rows = Rows.below(prefix, 2, device).read(model, [[4], [5, 6]])
+logits = rows.step(model, [7, 8])           # (2, vocabulary)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
-from fcb_toolkit.models.huggingface_attention import EMPTY, Prefix, Shared, used_by
+from fcb_toolkit.models.huggingface_attention import Prefix, Shared, used_by
 
 ROOM = 64
 """Columns added at a time."""
@@ -66,6 +66,11 @@ def cache_of(layers: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> Cache:
     return cache
 
 
+def layers_of(cache: Cache) -> list[Any]:
+    """Only caches made here come in, so every layer is a `GrowingLayer`."""
+    return cache.layers
+
+
 class Rows:
     """A batch of partly read prompts.
 
@@ -81,7 +86,7 @@ class Rows:
         # Neighbours with the same prefix meet it together.
         same = groupby(groups, key=lambda group: id(group[0]))
         merged = [list(part) for _, part in same]
-        self.groups = tuple((part[0][0], sum(n for _, n in part)) for part in merged)
+        self.groups = tuple((part[0][0], sum(count for _, count in part)) for part in merged)
         self.cache = cache
         self.mask = mask
         self.lengths = lengths
@@ -110,7 +115,7 @@ class Rows:
         prefix = self._prefixes()[row]
         real = self.mask[row]
         keys, values = [], []
-        for number, layer in enumerate(self.cache.layers):
+        for number, layer in enumerate(layers_of(self.cache)):
             own = real.to(layer.keys.device)
             pair = [layer.keys[row][:, own], layer.values[row][:, own]]
             if len(prefix):
@@ -124,7 +129,7 @@ class Rows:
         prefixes = self._prefixes()
         index = torch.tensor(indices, device=self.mask.device)
         layers = []
-        for layer in self.cache.layers:
+        for layer in layers_of(self.cache):
             own = index.to(layer.keys.device)  # layers may lie on other devices than the prompts
             layers.append((layer.keys[own], layer.values[own]))
         groups = [(prefixes[i], 1) for i in indices]
@@ -172,7 +177,7 @@ class Rows:
 
     def _cut(self, columns: int) -> None:
         """Drops what a failed step wrote: some layers may have a column more than others."""
-        for layer in self.cache.layers:
+        for layer in layers_of(self.cache):
             if layer.is_initialized and layer.get_seq_length() > columns:
                 layer.keys, layer.values = layer.keys[..., :columns, :], layer.values[..., :columns, :]
 
@@ -185,15 +190,22 @@ def merge(parts: Sequence[Rows]) -> Rows:
     """One batch of all rows, their own columns aligned at the end."""
     if len(parts) == 1:
         return parts[0]
-    width = max(part.columns for part in parts)
-    widened = [torch.nn.functional.pad(part.mask, (width - part.columns, 0)) for part in parts]
-    model = next((part for part in parts if part.columns), None)
-    layers = []
-    for number, like in enumerate(model.cache.layers if model else ()):
-        own = [part.cache.layers[number] if part.columns else None for part in parts]
-        pair = [like.keys.new_zeros(0), like.values.new_zeros(0)]
+    width, rows = max(part.columns for part in parts), sum(map(len, parts))
+    layers: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for like in next((layers_of(part.cache) for part in parts if part.columns), []):
+        keys, values = (x.new_zeros(rows, x.shape[1], width, x.shape[-1]) for x in (like.keys, like.values))
+        layers.append((keys, values))
+    for number, (keys, values) in enumerate(layers):
+        start = 0
+        for part in parts:
+            if part.columns:
+                own = layers_of(part.cache)[number]
+                keys[start : start + len(part), :, width - part.columns :] = own.keys
+                values[start : start + len(part), :, width - part.columns :] = own.values
+            start += len(part)
+    mask = torch.cat([torch.nn.functional.pad(part.mask, (width - part.columns, 0)) for part in parts])
     groups = [group for part in parts for group in part.groups]
-    return Rows(groups, cache_of(layers), torch.cat(widened), torch.cat([part.lengths for part in parts]))
+    return Rows(groups, cache_of(layers), mask, torch.cat([part.lengths for part in parts]))
 
 
 @lru_cache(maxsize=64)

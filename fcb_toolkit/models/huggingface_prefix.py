@@ -1,8 +1,9 @@
 """The prefix engine: each shared prefix is read once, then many requests are decoded together.
 
-1. Prompts become a prefix tree (`prefix_tree`). 2. A node's tokens are read with the cache of its parent,
-several nodes at a time, left-padded. 3. A node's cache is copied to its children. 4. Requests whose prompt is
-read go into a pool and are decoded in large batches; rows that end leave it, and new ones are read in.
+1. Prompts become a prefix tree (`prefix_tree`). 2. A node's tokens are read below those of its parent, several
+nodes at a time. 3. Requests whose prompt is read, but for its last token, go into a pool and are decoded in large
+batches; rows that end leave it, and new ones are read in. 4. A prefix is held once, and attended to by all
+its rows together (`huggingface_attention`).
 
 Works for models whose whole past is a cache of keys and values (`why_not`); the others take the plain engine.
 """
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from fcb_toolkit.models import prefix_tree
+from fcb_toolkit.models.huggingface_attention import EMPTY, Prefix
 from fcb_toolkit.models.huggingface_batch import (
     Prompt,
     cut_at_stop,
     is_out_of_memory,
     make_reply,
     release_memory,
-    rows_that_fit,
+    tokens_that_fit,
 )
 from fcb_toolkit.models.huggingface_cache import Rows, merge
 from fcb_toolkit.models.huggingface_devices import input_device
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 CHUNK_TOKENS = {"cpu": 2048, "cuda": 16384}
 """Tokens of one reading step: enough to keep the processor busy, few enough for its activations."""
+MOST_ROWS = {"cpu": 64, "cuda": 512}
+"""Rows of one decoding step; more no longer make a token cheaper."""
+FIRST_ROWS = 8
+"""The first batch is small, so that a user sees the first replies early; each later one is twice as large."""
 CLEAR_AT = 0.75
 """Ended rows are carried along until fewer than this share are going: taking them out copies the others."""
 LEAST_SHARED = 8
@@ -50,35 +56,37 @@ class Request:
     new: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
+    @property
+    def last(self) -> int:
+        """The token to read next."""
+        return self.new[-1] if self.new else self.prompt.ids[-1]
+
 
 @dataclass(frozen=True)
 class Batch:
-    """Requests that are decoded together. `logits` is None until their last token has been read.
+    """Requests that are decoded together; of each, all but the last token has been read.
 
     `ended` are places of requests that are done but still have a row.
     """
 
     rows: Rows
     requests: list[Request]
-    logits: torch.Tensor | None
     ended: frozenset[int] = frozenset()
 
     def going(self) -> list[int]:
         return [i for i in range(len(self.requests)) if i not in self.ended]
 
-    def half(self, back: bool) -> Batch:
-        middle = len(self.requests) // 2
-        return self.select(list(range(len(self.requests)))[middle:] if back else list(range(middle)))
+    def select(self, chosen: list[int]) -> Batch:
+        return Batch(self.rows.select(chosen), [self.requests[i] for i in chosen])
 
-    def select(self, chosen: list[int], logits: torch.Tensor | None = None) -> Batch:
-        return Batch(self.rows.select(chosen), [self.requests[i] for i in chosen], logits)
+    def halves(self) -> tuple[Batch, Batch]:
+        places = list(range(len(self.requests)))
+        middle = len(places) // 2
+        return self.select(places[:middle]), self.select(places[middle:])
 
     def cleared(self) -> Batch:
         """Without the rows of ended requests."""
-        if not self.ended:
-            return self
-        going = self.going()
-        return self.select(going, None if self.logits is None else self.logits[going])
+        return self.select(self.going()) if self.ended else self
 
 
 @dataclass
@@ -91,6 +99,8 @@ class Counts:
     """The same with padding."""
     steps: int = 0
     most_rows: int = 0
+    most_held: int = 0
+    """Tokens whose keys and values were in memory at once."""
 
 
 class PrefixEngine:
@@ -103,121 +113,128 @@ class PrefixEngine:
         self.picker = Picker(owner, settings)
         self.counts = Counts()
         self.pool: list[Batch] = []
-        """Requests whose prompt is read."""
-        self.parked: list[Batch] = []
-        """Requests for which the memory did not suffice; they go on when others have ended."""
-        longest = max((len(p.ids) for p in prompts), default=0)
-        self.capacity = settings.batch_size or rows_that_fit(owner.model, longest + settings.max_new_tokens)
-        self.chunk = CHUNK_TOKENS.get(input_device(owner.model).type, 4096)
+        device = input_device(owner.model)
+        self.device = device
+        self.capacity = settings.batch_size or MOST_ROWS.get(device.type, 64)
+        self.wanted = min(self.capacity, FIRST_ROWS)
+        """Rows to wait for before the next decoding."""
+        self.room = tokens_that_fit(owner.model)
+        self.chunk = CHUNK_TOKENS.get(device.type, 4096)
 
     def run(self) -> Iterator[tuple[Prompt, Reply]]:
-        tree = prefix_tree.build([request.prompt.ids for request in self.requests], LEAST_SHARED)
-        root = Rows.empty(1, input_device(self.owner.model))
-        yield from self._children(root, [(0, node) for node in tree])
-        while self._waiting():
+        # The last token of a prompt is read by the first decoding step.
+        tree = prefix_tree.build([request.prompt.ids[:-1] for request in self.requests], LEAST_SHARED)
+        yield from self._children(EMPTY, tree)
+        while self.pool:
             yield from self._decode(until=0)
 
-    def _children(self, rows: Rows, children: list[tuple[int, Node]]) -> Iterator[tuple[Prompt, Reply]]:
-        """Reads the edges below `rows`; `children` are (row, node)."""
-        inner = [pair for pair in children if pair[1].children]
-        leaves = [pair for pair in children if not pair[1].children]
-        for chunk in self._chunks(leaves):
-            for part, read, logits in self._read(rows, chunk):
-                requests = [self.requests[node.leaf] for _, node in part if node.leaf is not None]
-                self.pool.append(Batch(read, requests, logits))
-                if self._waiting() >= self.capacity:
-                    yield from self._decode(until=self.capacity // 2)
-        for chunk in self._chunks(inner):
-            for part, read, _ in self._read(rows, chunk):
-                below = [(row, child) for row, (_, node) in enumerate(part) for child in node.children]
-                yield from self._children(read, below)
+    def _children(self, prefix: Prefix, children: list[Node]) -> Iterator[tuple[Prompt, Reply]]:
+        """Reads the edges below `prefix`."""
+        for chunk in self._chunks([node for node in children if not node.children]):
+            for part, rows in self._read(prefix, chunk):
+                self.pool.append(
+                    Batch(rows, [self.requests[node.leaf] for node in part if node.leaf is not None])
+                )
+                yield from self._make_room()
+        for chunk in self._chunks([node for node in children if node.children]):
+            for part, rows in self._read(prefix, chunk):
+                for row, node in enumerate(part):
+                    yield from self._children(rows.as_prefix(row), node.children)
 
-    def _chunks(self, children: list[tuple[int, Node]]) -> Iterator[list[tuple[int, Node]]]:
+    def _make_room(self) -> Iterator[tuple[Prompt, Reply]]:
+        """Decodes once enough requests wait, or more would not fit."""
+        waiting = sum(len(batch.requests) for batch in self.pool)
+        if waiting >= self.wanted or self._held() > self.room:
+            yield from self._decode(until=self.wanted // 2)
+            self.wanted = min(2 * self.wanted, self.capacity)
+
+    def _held(self) -> int:
+        """Tokens in memory, with those that the waiting requests will write."""
+        held: dict[int, int] = {}
+        for batch in self.pool:
+            held |= batch.rows.held()
+        now = sum(held.values())
+        self.counts.most_held = max(self.counts.most_held, now)
+        return now + self.settings.max_new_tokens * sum(len(batch.requests) for batch in self.pool)
+
+    def _chunks(self, nodes: list[Node]) -> Iterator[list[Node]]:
         """Neighbours in length, so that padding stays small, within the tokens of one step."""
-        chunk: list[tuple[int, Node]] = []
-        for pair in sorted(children, key=lambda pair: len(pair[1].edge)):
-            widest = len(pair[1].edge)
-            if chunk and ((len(chunk) + 1) * widest > self.chunk or len(chunk) >= self.capacity):
+        chunk: list[Node] = []
+        for node in sorted(nodes, key=lambda node: len(node.edge)):
+            more, width = len(chunk) + 1, len(node.edge)
+            fits = more * (width + self.settings.max_new_tokens) <= self.room
+            if chunk and (more > self.capacity or more * width > self.chunk or not fits):
                 yield chunk
                 chunk = []
-            chunk.append(pair)
+            chunk.append(node)
         if chunk:
             yield chunk
 
-    def _read(
-        self, rows: Rows, chunk: list[tuple[int, Node]]
-    ) -> Iterator[tuple[list[tuple[int, Node]], Rows, torch.Tensor]]:
-        """(chunk, its rows, logits after each edge); in halves where the memory does not suffice."""
+    def _read(self, prefix: Prefix, chunk: list[Node]) -> Iterator[tuple[list[Node], Rows]]:
+        """(chunk, its rows); in halves where the memory does not suffice."""
         started = time.perf_counter()
-        edges = [node.edge for _, node in chunk]
-        try:
-            read = rows.select([row for row, _ in chunk])
-            logits = read.extend(self.owner.model, edges)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error) or len(chunk) == 1:
-                raise
-            logits = None
-        if logits is None:
+        edges = [node.edge for node in chunk]
+        rows = Rows.below(prefix, len(chunk), self.device)
+        read: Rows | None = rows
+        if any(edges):  # a prompt of one token has nothing to read before it
+            try:
+                read = rows.read(self.owner.model, edges)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error) or len(chunk) == 1:
+                    raise
+                read = None
+        if read is None:
             release_memory(self.owner.model)
             self.chunk = max(1, self.chunk // 2)
             for half in (chunk[: len(chunk) // 2], chunk[len(chunk) // 2 :]):
-                yield from self._read(rows, half)
+                yield from self._read(prefix, half)
             return
         self.counts.read += sum(map(len, edges))
         self.counts.padded += len(edges) * max(map(len, edges))
         share = (time.perf_counter() - started) / len(chunk)
-        for _, node in chunk:
+        for node in chunk:
             if node.leaf is not None:
                 self.requests[node.leaf].seconds += share
-        yield chunk, read, logits
-
-    def _waiting(self) -> int:
-        return sum(len(batch.requests) for batch in self.pool + self.parked)
+        yield chunk, read
 
     def _decode(self, until: int) -> Iterator[tuple[Prompt, Reply]]:
         """Writes new tokens until at most `until` requests of the batch are left."""
         batch = self._next()
         while len(going := batch.going()) > until:
-            if batch.logits is None:
-                batch = self._step(batch.cleared() if len(going) < CLEAR_AT * len(batch.requests) else batch)
-                continue
+            if len(going) < CLEAR_AT * len(batch.requests):
+                batch = batch.cleared()
+            batch, logits = self._step(batch)
+            going = batch.going()
+            chosen = self.picker.pick(
+                logits if len(going) == len(batch.requests) else logits[going],
+                [batch.requests[i].prompt for i in going],
+            )
             ended = set(batch.ended)
-            for i, token in zip(going, self._pick(batch, going), strict=True):
+            for i, token in zip(going, chosen, strict=True):
                 request = batch.requests[i]
                 request.new.append(token)
                 if self._ended(request):
                     ended.add(i)
                     yield self._finished(request)
-            batch = replace(batch, logits=None, ended=frozenset(ended))
+            batch = replace(batch, ended=frozenset(ended))
         if going:
-            batch = batch.cleared()
-            (self.pool if batch.logits is not None else self.parked).append(batch)
-
-    def _pick(self, batch: Batch, going: list[int]) -> list[int]:
-        assert batch.logits is not None
-        logits = batch.logits if len(going) == len(batch.requests) else batch.logits[going]
-        return self.picker.pick(logits, [batch.requests[i].prompt for i in going])
+            self.pool.append(batch.cleared())
 
     def _next(self) -> Batch:
-        """As many waiting requests as the memory takes, as one batch; parked ones when no others wait."""
-        if not self.pool:
-            return self.parked.pop()
+        """As many waiting requests as make one batch."""
         chosen = [self.pool.pop()]
-        while (
-            self.pool and sum(len(b.requests) for b in chosen) + len(self.pool[-1].requests) <= self.capacity
-        ):
+        while self.pool and sum(len(b.requests) for b in (*chosen, self.pool[-1])) <= self.capacity:
             chosen.append(self.pool.pop())
-        rows = merge([batch.rows for batch in chosen])
-        logits = torch.cat([batch.logits for batch in chosen if batch.logits is not None])
-        return Batch(rows, [request for batch in chosen for request in batch.requests], logits)
+        requests = [request for batch in chosen for request in batch.requests]
+        return Batch(merge([batch.rows for batch in chosen]), requests)
 
-    def _step(self, batch: Batch) -> Batch:
-        """One token a row through the model; out of memory parks half of the rows."""
+    def _step(self, batch: Batch) -> tuple[Batch, torch.Tensor]:
+        """(batch, logits) after one more token a row; out of memory sends half of the rows back to the pool."""
         started = time.perf_counter()
         logits = None
         while logits is None:
             try:
-                logits = batch.rows.extend(self.owner.model, [r.new[-1:] for r in batch.requests])
+                logits = batch.rows.step(self.owner.model, [r.last for r in batch.requests])
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error) or len(batch.requests) == 1:
                     raise
@@ -225,16 +242,20 @@ class PrefixEngine:
                 release_memory(self.owner.model)
                 batch = batch.cleared()
                 if len(batch.requests) > 1:
-                    self.parked.append(batch.half(back=True))
-                    batch = batch.half(back=False)
-                self.capacity = len(batch.requests)
+                    batch, other = batch.halves()
+                    self.pool.insert(0, other)
+                self.capacity = max(1, len(batch.requests))
+                self.wanted = min(self.wanted, self.capacity)
         self.counts.steps += 1
         self.counts.most_rows = max(self.counts.most_rows, len(batch.requests))
+        first = sum(not request.new for request in batch.requests)
+        self.counts.read += first
+        self.counts.padded += first
         going = batch.going()
         share = (time.perf_counter() - started) / len(going)
         for i in going:
             batch.requests[i].seconds += share
-        return replace(batch, logits=logits)
+        return batch, logits
 
     def _ended(self, request: Request) -> bool:
         return request.new[-1] in self.owner.stop_ids or len(request.new) >= self.settings.max_new_tokens
@@ -274,18 +295,17 @@ def why_not(model: Any) -> str | None:
 
 def _trial(model: Any, vocabulary: int) -> str | None:
     draw = torch.Generator().manual_seed(0)
-    prefix = torch.randint(vocabulary, (9,), generator=draw).tolist()
+    start = torch.randint(vocabulary, (9,), generator=draw).tolist()
     ends = [torch.randint(vocabulary, (n,), generator=draw).tolist() for n in (1, 5, 3)]
     device = input_device(model)
-    rows = Rows.empty(1, device)
-    rows.extend(model, [prefix])
-    rows = rows.select([0, 0, 0])
-    rows.extend(model, ends)
-    rows = merge([rows.select([1]), rows.select([2, 0])])
-    found = rows.extend(model, [[1], [2], [3]]).float()
-    for row, (end, last) in enumerate(zip((ends[1], ends[2], ends[0]), (1, 2, 3), strict=True)):
-        ids = torch.tensor([[*prefix, *end, last]], device=device)
-        expected = model(input_ids=ids).logits[0, -1].float()
+    prefix = Rows.below(EMPTY, 1, device).read(model, [start]).as_prefix(0)
+    rows = Rows.below(prefix, 3, device).read(model, ends)
+    alone = Rows.below(EMPTY, 1, device).read(model, [ends[0]])
+    rows = merge([rows.select([0, 1]), alone, rows.select([2])])
+    found = rows.step(model, [1, 2, 3, 4]).float()
+    whole = ([*start, *ends[0], 1], [*start, *ends[1], 2], [*ends[0], 3], [*start, *ends[2], 4])
+    for row, ids in enumerate(whole):
+        expected = model(input_ids=torch.tensor([ids], device=device)).logits[0, -1].float()
         # A wrong position or mask moves logits by their whole spread; rounding, also in bfloat16, does not.
         if (found[row] - expected).abs().mean() > 0.1 * expected.std():
             return "a trial gave other logits than one row at a time"

@@ -62,25 +62,36 @@ def test_memory_that_runs_out_while_reading_or_writing_changes_no_reply(pair, mo
 
     prompts = family(16, seed=3)
     expected = texts(fcb.load_model(pair, engine="prefix"), prompts)
-    whole, refused = Rows.extend, []
+    read, step, refused = Rows.read, Rows.step, []
 
-    def extend(self, model, segments):
+    def short_read(self, model, segments):
         if len(segments) > 3:
-            refused.append(len(segments))
-            # Some layers have been written when the memory ends.
-            layer = self.cache.layers[0] if self.columns else None
-            if layer is not None:
-                shape = (*layer.keys.shape[:-2], 1, layer.keys.shape[-1])
-                layer.update(torch.zeros(shape), torch.zeros(shape))
-                self.cut(self.columns)
+            refused.append(("read", len(segments)))
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return whole(self, model, segments)
+        return read(self, model, segments)
 
-    monkeypatch.setattr(Rows, "extend", extend)
+    def short_step(self, model, tokens):
+        if len(tokens) <= 3:
+            return step(self, model, tokens)
+        refused.append(("step", len(tokens)))
+        inner = model.model.layers[1].forward
+
+        def full(*arguments, **keywords):
+            raise MemoryError("not enough memory")
+
+        # The first layer has been written when the memory ends.
+        model.model.layers[1].forward = full
+        try:
+            return step(self, model, tokens)
+        finally:
+            model.model.layers[1].forward = inner
+
+    monkeypatch.setattr(Rows, "read", short_read)
+    monkeypatch.setattr(Rows, "step", short_step)
     model = fcb.load_model(pair, engine="prefix")
     model.__dict__["engine_note"] = ""
     assert texts(model, prompts) == expected
-    assert refused
+    assert {kind for kind, _ in refused} == {"read", "step"}
 
 
 def test_a_shared_prefix_is_read_once(pair):
