@@ -39,14 +39,13 @@ def judge(
     options = options or JudgeOptions()
     judges = list(models) if isinstance(models, Sequence) else [models]
     verdicts, questions = split(run, options)
-    votes = Votes(run.path)
-    ballot = _Ballot()
+    ballot = _Ballot(Votes(run.path))
     try:
         for model in judges:
             for vote in range(options.votes):
-                _vote(model, vote, questions, options, (votes, ballot))
+                _vote(model, vote, questions, options, ballot)
     finally:
-        votes.close()
+        ballot.kept.close()
     for question in questions:
         error = ballot.errors.get(question.key, "")
         verdicts[question.key] = decide(question, ballot.cast[question.key], error)
@@ -93,28 +92,24 @@ def _settled(run: Run, case: Case, reply: Reply, every: bool) -> tuple[Verdict |
 
 @dataclass(slots=True)
 class _Ballot:
-    """The votes of a judging by question, and what kept a judge from answering."""
+    """The cache, the votes of this judging by question, and what kept a judge from answering."""
 
+    kept: Votes
     cast: dict[Key, list[Vote]] = field(default_factory=lambda: defaultdict(list))
     errors: dict[Key, str] = field(default_factory=dict)
 
 
 def _vote(
-    model: Model,
-    vote: int,
-    questions: Sequence[Question],
-    options: JudgeOptions,
-    kept: tuple[Votes, _Ballot],
+    model: Model, vote: int, questions: Sequence[Question], options: JudgeOptions, ballot: _Ballot
 ) -> None:
     """One vote of one judge on each question, in each order; the unreadable ones are asked once more."""
-    votes, ballot = kept
     left = [(question, order) for order in options.orders for question in questions]
     for attempt in (0, 1):
         asks = [ask_for(model, question, Turn(vote, attempt, order), options) for question, order in left]
-        failed = ask_all(model, asks, votes, options.settings(vote, attempt))
+        failed = ask_all(model, asks, ballot.kept, options.settings(vote, attempt))
         left = []
         for ask in asks:
-            question, found = ask.question, votes.get(ask.cache_key)
+            question, found = ask.question, ballot.kept.get(ask.cache_key)
             if found is None:
                 ballot.errors[question.key] = failed.get(ask.cache_key, "no reply")
             elif found.verdict is None and not attempt:

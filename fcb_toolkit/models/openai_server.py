@@ -15,20 +15,18 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError, MissingExtra, ModelError
 from fcb_toolkit.models import openai_messages as wire
 from fcb_toolkit.models.base import Wanted
-from fcb_toolkit.models.secrets import LEAST, Secret, guard, mask
+from fcb_toolkit.models.openai_threads import Gate, Threads
+from fcb_toolkit.models.secrets import Secret, guard, mask, read_key, wrong_url
 from fcb_toolkit.parsers import FORMATS
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 
-GRACE = 10.0
-"""Seconds that a stopped run waits for the answers that are on their way; they are kept as they come."""
 STRUCTURED = "the server refused response_format; asked without it"
 
 
@@ -94,7 +92,7 @@ class OpenAIServer:
         self.name = model
         self.base_url = ""
         self.options = options or ServerOptions()
-        self._key = _key(api_key, self.options.key_variable)
+        self._key = read_key(api_key, self.options.key_variable)
         wrong = wrong_url(base_url, self._key)
         if wrong:
             raise ModelError(f"the base URL {wrong}")
@@ -104,7 +102,7 @@ class OpenAIServer:
                 f"{model}: no base URL given and {self.options.key_variable} is not set; set one of them"
             )
         guard(self._key)
-        self._gate = _Gate(self.options.requests_per_minute)
+        self._gate = Gate(self.options.requests_per_minute)
         self._refused: set[str] = set()
         self._has_answered = False
         # Made once here too, so that a wrong setting is told now.
@@ -134,7 +132,7 @@ class OpenAIServer:
         return self.generate_wanted(Wanted(prompts, settings, lambda index, reply: None))
 
     def generate_wanted(self, wanted: Wanted) -> Iterator[tuple[int, Reply]]:
-        """Replies as they come. Stopped early, it waits `GRACE` seconds for what is on its way."""
+        """Replies as they come. Stopped early, it waits some seconds for what is on its way."""
         if wanted.settings.constrain:
             raise ModelError(f"{self.name}: constrained decoding is not for a model behind a server")
         jobs = deque(
@@ -146,16 +144,19 @@ class OpenAIServer:
         count = len(jobs)
         if not count:
             return
-        asking = _Asking(self, wanted, jobs)
-        asking.start(min(self.options.concurrency, count))
+        stopped = threading.Event()
+        client = self._connect(stopped)
+        threads = Threads(partial(self._ask, client, wanted), wanted.keep, jobs, stopped)
+        threads.start(min(self.options.concurrency, count))
         try:
             for _ in range(count):
-                index, got = asking.arrived.get()
+                index, got = threads.arrived.get()
                 if isinstance(got, BaseException):
                     raise got
                 yield index, got
         finally:
-            asking.stop()
+            threads.stop()
+            client.close()
 
     def request(self, prompt: Rendered, settings: Generation, sample: int = 0) -> dict[str, Any]:
         """The body of one request, as it is sent and as a batch file holds it."""
@@ -196,7 +197,7 @@ class OpenAIServer:
             http_client=openai.DefaultHttpxClient(event_hooks={"request": [before_each_try]}),
         )
 
-    def ask(self, client: Any, wanted: Wanted, index: int, sample: int) -> Reply:
+    def _ask(self, client: Any, wanted: Wanted, index: int, sample: int) -> Reply:
         """One reply; `ModelError` for what every other request would meet too."""
         found = ""
         for attempt in range(2 + len(_CHANGEABLE)):
@@ -266,90 +267,3 @@ _CHANGEABLE = {
 }
 """Fields that are left out or renamed where a server's error names one of these words."""
 _clock = threading.local()
-
-
-class _Asking:
-    """The threads of one `generate`: each takes a job, asks, keeps the reply, and hands it over."""
-
-    def __init__(self, server: OpenAIServer, wanted: Wanted, jobs: deque[tuple[int, int]]) -> None:
-        self.arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
-        self._server, self._wanted, self._jobs = server, wanted, jobs
-        self._stopped = threading.Event()
-        self._client = server._connect(self._stopped)
-        self._threads: list[threading.Thread] = []
-
-    def start(self, count: int) -> None:
-        for number in range(count):
-            # Daemons: a process that ends does not wait for a server that hangs.
-            thread = threading.Thread(target=self._work, name=f"fcb-server-{number}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def _work(self) -> None:
-        while not self._stopped.is_set():
-            try:
-                index, sample = self._jobs.popleft()
-            except IndexError:
-                return
-            try:
-                reply = self._server.ask(self._client, self._wanted, index, sample)
-                if reply.finish_reason == "error" and self._stopped.is_set():
-                    return
-                self._wanted.keep(index, reply)
-                self.arrived.put((index, reply))
-            except BaseException as error:
-                self.arrived.put((index, error))
-                return
-
-    def stop(self) -> None:
-        self._stopped.set()
-        end = time.monotonic() + GRACE
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
-        self._client.close()
-
-
-class _Gate:
-    """Lets one request through every 60 / n seconds."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._step = 60.0 / per_minute if per_minute else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def wait(self, stopped: threading.Event) -> None:
-        if not self._step:
-            return
-        with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._next)
-            self._next = turn + self._step
-        stopped.wait(max(0.0, turn - now))
-
-
-def _key(given: str | None, variable: str) -> Secret:
-    key = Secret((given if given is not None else os.environ.get(variable, "")).strip())
-    if not key.isascii() or any(not 33 <= ord(c) <= 126 for c in key):
-        source = "api_key" if given is not None else variable
-        raise ModelError(f"{source} holds characters that no HTTP header carries; copy the key again")
-    return key
-
-
-def wrong_url(url: str, key: str = "") -> str:
-    """Why a URL cannot be used, in words that do not repeat it; "" for one that can. It is kept in the manifest,
-    so that it may hold no secret."""
-    if not url:
-        return ""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "cannot be read; expected http://HOST:PORT/v1"
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        return "does not start with http:// or https://; expected http://HOST:PORT/v1"
-    if "@" in parts.netloc:
-        return "holds a user name or password; put the key into the environment"
-    if parts.query or parts.fragment:
-        return "holds a query or fragment (after ? or #); put the key into the environment"
-    if len(key) >= LEAST and key in url:
-        return "holds the key; leave it out, it is sent in a header"
-    return ""

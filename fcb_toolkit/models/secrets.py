@@ -9,7 +9,11 @@ guard(key)                  # from now on the loggers of openai, httpx and httpc
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
+from urllib.parse import urlsplit
+
+from fcb_toolkit.errors import ModelError
 
 HIDDEN = "[key]"
 LEAST = 8
@@ -74,3 +78,31 @@ class _Masking(logging.Filter):
 
 
 _FILTER = _Masking()
+
+
+def read_key(given: str | None, variable: str) -> Secret:
+    key = Secret((given if given is not None else os.environ.get(variable, "")).strip())
+    if not key.isascii() or any(not 33 <= ord(c) <= 126 for c in key):
+        source = "api_key" if given is not None else variable
+        raise ModelError(f"{source} holds characters that no HTTP header carries; copy the key again")
+    return key
+
+
+def wrong_url(url: str, key: str = "") -> str:
+    """Why a URL cannot be used, in words that do not repeat it; "" for one that can. It is kept in the manifest,
+    so that it may hold no secret."""
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "cannot be read; expected http://HOST:PORT/v1"
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return "does not start with http:// or https://; expected http://HOST:PORT/v1"
+    if "@" in parts.netloc:
+        return "holds a user name or password; put the key into the environment"
+    if parts.query or parts.fragment:
+        return "holds a query or fragment (after ? or #); put the key into the environment"
+    if len(key) >= LEAST and key in url:
+        return "holds the key; leave it out, it is sent in a header"
+    return ""

@@ -122,6 +122,44 @@ def test_a_server_that_goes_on_failing_is_an_error_and_no_exception(wrong, note)
     assert len(server.bodies) in (2, 4)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        '"x"',
+        "null",
+        "7",
+        "",
+        "{}",
+        '{"choices": "x"}',
+        '{"choices": [7]}',
+        '{"choices": [{"message": []}]}',
+    ],
+)
+def test_an_answer_of_another_shape_is_an_error_and_no_exception(text):
+    with serving(lambda handler, body, number: handler.send(200, text)) as server:
+        reply = ask(server.url, retries=0)
+    assert (reply.text, reply.finish_reason) == (None, "error")
+    assert "no chat completion" in reply.notes[0]
+
+
+def test_an_error_that_comes_as_a_success_is_told():
+    with serving(
+        lambda handler, body, number: handler.send(200, '{"error": {"message": "no quota"}}')
+    ) as server:
+        reply = ask(server.url, retries=0)
+    assert reply.finish_reason == "error" and "no quota" in reply.notes[0]
+
+
+def test_a_message_of_odd_fields_is_kept_as_it_came():
+    odd = {"content": ["a", {"text": "b"}], "tool_calls": "x", "reasoning_content": "왜"}
+    with serving(lambda handler, body, number: handler.say(odd)) as server:
+        reply = ask(server.url)
+    assert (reply.text, reply.message) == (None, {"role": "assistant", **odd})
+    case = fcb.Case("c", "toy", ({"role": "user", "content": "x"},), type_of_output="slot")
+    assert fcb.score(case, reply.message, "rubric").outcome == "not_scored"
+
+
 def test_a_slow_answer_is_given_up_after_the_timeout():
     release = Event()
     with serving(lambda handler, body, number: release.wait(20) and None) as server:
