@@ -135,17 +135,28 @@ def read_tail_tolerant(path: Path, notes: list[str]) -> tuple[list[dict[str, Any
 
 def shard_files(path: Path) -> list[Path]:
     """Files of replies that are not merged into `replies.jsonl` yet."""
-    return sorted((path / "shards").glob("*.jsonl"))
+    try:
+        return sorted((path / "shards").glob("*.jsonl"))
+    except FileNotFoundError:  # merged and removed between two looks
+        return []
 
 
 def read_replies(path: Path, notes: list[str]) -> dict[Key, Reply]:
     """All stored replies of a run, those of its shards included: the first of each case and sample that did
     not end in an error."""
+    # The shards first: they may be merged into the main file meanwhile, and would be missed after it.
+    shards = [reply for file in shard_files(path) for reply in _replies(file, notes)]
     replies: dict[Key, Reply] = {}
-    for file in (path / "replies.jsonl", *shard_files(path)):
-        for reply in read_rows(file, read_tail_tolerant(file, notes)[0], reply_of):
-            put(replies, reply)
+    for reply in (*_replies(path / "replies.jsonl", notes), *shards):
+        put(replies, reply)
     return replies
+
+
+def _replies(file: Path, notes: list[str]) -> list[Reply]:
+    try:
+        return read_rows(file, read_tail_tolerant(file, notes)[0], reply_of)
+    except FileNotFoundError:
+        return []
 
 
 def put(replies: dict[Key, Reply], reply: Reply) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import math
 import os
+import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -105,7 +107,8 @@ def mapped(worker: type, arguments: Sequence[Any], groups: Sequence[str], size: 
     # A block a row: a reply reaches this process when it ends, not when its group has.
     context.target_max_block_size = 1
     context.enable_progress_bars = False
-    with data.DataContext.current(context):
+    with data.DataContext.current(context), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
         rows = data.from_items([{"group": group} for group in groups], override_num_blocks=len(groups))
         stream = rows.map_batches(
             worker,
@@ -114,8 +117,7 @@ def mapped(worker: type, arguments: Sequence[Any], groups: Sequence[str], size: 
             compute=data.ActorPoolStrategy(size=size.workers),
             num_cpus=size.cpus,
             num_gpus=size.gpus,
-            max_restarts=-1,
-            max_task_retries=TRIES - 1,
+            **_limits(data.Dataset.map_batches),
         )
     batches = iter(stream.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0))
     try:
@@ -130,6 +132,15 @@ def mapped(worker: type, arguments: Sequence[Any], groups: Sequence[str], size: 
         close = getattr(batches, "close", None)
         if close is not None:
             close()
+
+
+def _limits(map_batches: Any) -> dict[str, int]:
+    """Left alone, Ray repeats a group that kills its worker for ever. How it is told not to is going to change
+    with Ray 2.64."""
+    takes = inspect.signature(map_batches).parameters
+    if not {"max_task_retries", "ray_remote_args"} & takes.keys():
+        return {}
+    return {"max_restarts": -1, "max_task_retries": TRIES - 1}
 
 
 def _first_line(error: BaseException) -> str:

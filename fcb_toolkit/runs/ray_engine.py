@@ -86,8 +86,7 @@ class Driver:
     def generate(self, spec: ModelSpec, options: RayOptions) -> None:
         """Returns when nothing is lacking, or the user stopped it, which the notes say."""
         total = len(self.work.cases) * self.work.settings.samples
-        bar = tqdm(total=total, initial=len(self.done), unit="reply", disable=not self.work.session.progress)
-        with bar, cluster(options) as size:
+        with cluster(options) as size, self.bar(total) as bar:
             arguments = (spec, self.work.settings)
             try:
                 while self.lacking and not self.notes:
@@ -102,6 +101,9 @@ class Driver:
                 self.notes.append(
                     f"interrupted after {len(self.store.replies)} of {total} replies; run it again to go on"
                 )
+
+    def bar(self, total: int) -> Any:
+        return tqdm(total=total, initial=len(self.done), unit="reply", disable=not self.work.session.progress)
 
     def groups(self, size: RayOptions) -> list[str]:
         """What is lacking, as JSON texts: cases with the same tools and first messages stay together, since
