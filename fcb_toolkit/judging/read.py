@@ -32,9 +32,9 @@ _TAGGED = re.compile(r"<(verdict|answer|result|judge?ment|decision|final)>([^<]{
 _BRACKET = re.compile(r"\[(result|verdict|판정|결과)\] ?:?", re.IGNORECASE)
 _TEX = re.compile(r"\\(?:boxed|text|textbf|mathrm)\{")
 _LABEL_NAME = (
-    r"(?:(?:my|the|final|overall|최종|종합|따라서|실제|therefore|so|thus)[ ,]+)*"
-    r"(?:verdict|result|judge?ment|decision|grade|conclusion|outcome|evaluation|assessment|overall|final answer|answer|pass ?/ ?fail"
-    r"|(?:판정|채점|평가|심사) ?결과|판정|판단|결과|평가|결론|결정|(?:합격|통과) ?여부)"
+    r"(?:(?:my|the|final|overall|최종|종합|따라서|실제|therefore|so|thus)[ ,]+){0,4}"
+    r"(?:verdict|result|judge?ment|decision|grade|conclusion|outcome|evaluation|assessment|overall|final answer|answer|pass ?/ ?fail|correct(?:ion|ed)"
+    r"|(?:판정|채점|평가|심사) ?결과|판정|판단|결과|평가|결론|결정|정정|수정|(?:합격|통과) ?여부)"
 )
 _LABEL = re.compile(rf"^{_LABEL_NAME}(?:은|는)? ?(?:[:=\-–—→]+|is\b:?|[은는] ) ?(?P<rest>.+)$")
 _LABEL_ONLY = re.compile(rf"^{_LABEL_NAME} ?:?$")
@@ -161,7 +161,8 @@ def _says(lines: list[str]) -> VerdictWord | None:
         return "pass" if good == (asked["answer"].strip(EDGE) in _YES) else "fail"
     if _LABEL_ONLY.match(line) and len(lines) > 1:
         return alone(lines[1])
-    found = _LABEL.match(line)
+    # A label may also start the last sentence of a line.
+    found = _LABEL.match(line) or _LABEL.match(re.split(r"(?<=[^\d\s][.!?。]) +", line)[-1])
     return headed(found["rest"]) if found else None
 
 

@@ -24,6 +24,8 @@ _ALONE: dict[str, VerdictWord] = {
         ("fail", "failed", "fails", "failure", "불합격", "불통과", "미통과", "실패", "탈락", "페일"), "fail"
     ),
 }
+_BOX = re.compile(r"[-• ]*(?:[\[(] ?[xov]? ?[\])]|[☐☑☒])")
+"""A form with boxes to tick: which line is chosen is not told by the line alone."""
 _END = re.compile(r" ?(?:입니다|이다|임|이에요|예요|합니다|한다|함|했다|했습니다)$")
 _POLITE = ("합격", "불합격", "통과", "불통과", "미통과", "성공", "실패", "탈락")
 
@@ -76,7 +78,7 @@ _NP = (
 _ADV = r"(?: (?:therefore|thus|hence|clearly|also|still|simply|indeed|fully|overall|definitely|certainly|plainly)){0,4}"
 _START = (
     r"(?:^|[,;:] |\b(?:so|and|therefore|thus|hence|because|since|overall|finally|ultimately|"
-    r"in (?:the end|conclusion|summary|short|total)),? )(?:so |and |therefore,? |thus,? |hence,? ){0,3}"
+    r"in (?:the end|conclusion|summary|short|total)|on (?:reflection|second thought|balance)),? )(?:so |and |therefore,? |thus,? |hence,? ){0,3}"
 )
 _NOT = r"(?:does not|doesn't|did not|didn't|do not|don't|cannot|can't|can not|could not|couldn't|will not|won't|never|should not)"
 _ALL = r"(?: (?:all|every|each)(?: of)?(?: the)?(?: \w+)? (?:criteria|criterion|checks?|conditions?|requirements?|tests?)| the (?:check|test|rubric|evaluation|criteria))?"
@@ -92,12 +94,14 @@ _STATED_EN = (
     (re.compile(rf"{_START}{_NP}{_ADV} {_NOT}{_ADV} fail(?: any (?:criterion|criteria|check|of them))?{_STOP}"), "pass"),
     (re.compile(rf"{_START}{_NP}{_ADV} (?:is|was|must be|has to be|is considered|is judged|is graded|counts as|gets|earns|deserves|receives){_ADV} {_KIND}(?:pass|passed|passing){_STOP}"), "pass"),
     (re.compile(rf"{_START}{_NP}{_ADV} (?:is|was|must be|has to be|is considered|is judged|is graded|counts as|gets|earns|deserves|receives){_ADV} {_KIND}(?:fail|failure|failed|failing){_STOP}"), "fail"),
-    (re.compile(rf"{_START}{_NP}{_ADV} (?:is not|isn't|was not|cannot be|can't be|can not be|could not be){_ADV} (?:considered |judged |called |counted as )?{_KIND}(?:pass|passed|passing){_STOP}"), "fail"),
-    (re.compile(rf"{_START}{_NP}{_ADV} (?:is not|isn't|was not|cannot be|can't be){_ADV} (?:considered |judged |called )?{_KIND}(?:fail|failure|failed){_STOP}"), "pass"),
+    (re.compile(rf"{_START}{_NP}{_ADV} (?:(?:is|was){_ADV} not|isn't|wasn't|cannot be|can't be|can not be|could not be){_ADV} (?:considered |judged |called |counted as )?{_KIND}(?:pass|passed|passing){_STOP}"), "fail"),
+    (re.compile(rf"{_START}{_NP}{_ADV} (?:(?:is|was){_ADV} not|isn't|wasn't|cannot be|can't be){_ADV} (?:considered |judged |called )?{_KIND}(?:fail|failure|failed){_STOP}"), "pass"),
     (re.compile(rf"{_START}i (?:cannot|can't|will not|won't|do not|don't) pass (?:it|this|that){_STOP}"), "fail"),
     (re.compile(rf"^not {_KIND}pass(?:ed)?{_STOP}"), "fail"),
     (re.compile(rf"^not {_KIND}fail(?:ed|ure)?{_STOP}"), "pass"),
     (re.compile(r"^no pass$"), "fail"),
+    (re.compile(r"\b(?:verdict|decision|judge?ment) (?:is|must be|has to be) (?:a )?pass(?:ed)?$"), "pass"),
+    (re.compile(r"\b(?:verdict|decision|judge?ment) (?:is|must be|has to be) (?:a )?fail(?:ed|ure)?$"), "fail"),
 )  # fmt: skip
 _MENTION = re.compile(rf"\b(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing|ures?)?)\b|{_PASS_KO}|{_FAIL_KO}")
 _UNSURE = re.compile(
@@ -113,6 +117,8 @@ _QUOTED = re.compile(
 
 def alone(text: str) -> VerdictWord | None:
     """The verdict of a text that holds nothing else, marks and a polite ending apart."""
+    if _BOX.match(text):
+        return None
     word = text.strip(EDGE)
     found = _ALONE.get(word)
     if found is None:
@@ -138,8 +144,13 @@ def stated(sentence: str) -> VerdictWord | None:
     return _english(plain)
 
 
-_HEAD = re.compile(r"(?P<word>pass|fail|합격|불합격) ?[:,(\-–—] ?(?P<rest>.+)$")
+_HEAD = re.compile(r"(?P<word>pass|fail|합격|불합격)(?: ?[:,(\-–—] ?|\. )(?P<rest>.+)$")
 _NO_REASON = re.compile(r"(?:none|nothing|no$|없|\d|(?:no )?criteri|기준 ?\d)")
+_CORRECTION = re.compile(
+    r"\b(?:correction|second thought|wait|actually|changed|instead)\b|정정|수정|다시|아니[,.]|→|->"
+)
+_VERB = re.compile(r"(?:does|did|do|can|could|will)(?:n't| not)\b|cannot\b|fail(?:s|ed)? to pass\b|never\b")
+_QUOTED_WORD = re.compile(rf"[\"'“”‘’]({'|'.join(_ALONE)})[\"'“”‘’]")
 
 
 def first_word(line: str) -> VerdictWord | None:
@@ -152,20 +163,21 @@ def first_word(line: str) -> VerdictWord | None:
 
 def headed(text: str) -> VerdictWord | None:
     """What stands after a label: a verdict and perhaps a reason, or a sentence."""
-    text = text.strip(EDGE.replace("<", "").replace(".", ""))
+    text = _QUOTED_WORD.sub(r"\1", text).strip(EDGE.replace("<", "").replace(".", ""))
     found = alone(text)
     if found is not None:
         return found
-    head = re.match(
-        r"[\"'`“‘(\[]*([a-z가-힣]+)[\"'`”’)\]]* ?(?P<stop>[.,;:(\-–—✅❌]|because\b|since\b|as\b|이유|$)",
-        text,
-    )
+    head = re.match(r"([a-z가-힣]+) ?(?P<stop>[.,;:(\-–—✅❌]|because\b|since\b|as\b|이유|$)", text)
     if head is None or head[1] not in _ALONE:
         first = re.split(r"(?<=[.!?。]) ", text, maxsplit=1)[0]
+        if _VERB.match(first):
+            first = f"it {first}"
         return stated(first) if "?" not in first else None
     verdict, rest = _ALONE[head[1]], text[head.end() :]
+    if _CORRECTION.search(rest):
+        return None
     if head["stop"] == ".":
-        last = alone(re.split(r"(?<=[.!?。]) ", rest)[-1])
+        last = stated(re.split(r"(?<=[.!?。]) ", rest)[-1].strip())
         return verdict if last in (None, verdict) else None
     return None if "조건부" in rest or _other(rest, verdict) else verdict
 
@@ -208,6 +220,7 @@ def _is_subject(before: str, word: str) -> bool:
 
 
 def _english(text: str) -> VerdictWord | None:
+    text = re.sub(r"\b(it|that)'s\b", r"\1 is", text)
     found: set[str] = set()
     covered: list[tuple[int, int]] = []
     for pattern, verdict in _STATED_EN:
