@@ -53,14 +53,16 @@ def read_verdict(text: str | None) -> VerdictWord | None:
     plain = _plain(_answer(text)[-LONGEST:])
     has_object, said, strong, plain = _from_json(plain)
     lines = [line for line in (_bare(line) for line in plain.split("\n")) if line.strip(EDGE)]
-    labelled = _labelled(lines)
-    if has_object and said is None:
-        return None
-    if said is not None:
-        if labelled in (None, said):
+    labelled, last = _labelled(lines), _last_sentence(plain)
+    if has_object:
+        if said is None:
+            return None
+        other = {
+            read for read in (*_reads(lines)[-1:], _alone_line(lines, -1), last) if read not in (None, said)
+        }
+        if not other:
             return said
         return None if strong else labelled
-    last = _last_sentence(plain)
     if labelled is not None:
         return labelled if last in (None, labelled) or _says(lines[-1:]) == labelled else None
     edges = {read for read in (_alone_line(lines, 0), _alone_line(lines, -1), last) if read is not None}
@@ -68,14 +70,14 @@ def read_verdict(text: str | None) -> VerdictWord | None:
 
 
 def _answer(text: str) -> str:
-    """The text without reasoning in tags; what follows a tag that was not closed is no answer."""
+    """The text after reasoning in tags; with a tag that was not closed there is no answer yet."""
     start, opened = 0, None
     for tag in _THOUGHT.finditer(text):
         if tag[1]:
             start, opened = tag.end(), None
         elif opened is None:
             opened = tag.start()
-    return text[start:opened] if opened is not None else text[start:]
+    return text[start:] if opened is None else ""
 
 
 def _plain(text: str) -> str:
@@ -148,6 +150,12 @@ def _labelled(lines: list[str]) -> VerdictWord | None:
         before = reads[place - 1] if place else None
         return None if before is not None and before != read else read
     return None
+
+
+def _reads(lines: list[str]) -> list[VerdictWord]:
+    """What each line with a label says."""
+    reads = (_says(lines[place : place + 2]) for place in range(len(lines)))
+    return [read for read in reads if read is not None]
 
 
 def _says(lines: list[str]) -> VerdictWord | None:

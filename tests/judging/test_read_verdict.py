@@ -121,6 +121,21 @@ def test_what_was_tried_to_mislead_it_is_read_rightly_or_not_at_all(row):
     assert fcb.read_verdict(row["text"]) == row["verdict"]
 
 
+@pytest.mark.parametrize(
+    ("end", "never"),
+    [
+        ("\n\n판정: 불합격", "pass"),
+        ("\n\nVerdict: PASS", "fail"),
+        ("\nfail", "pass"),
+        ("\n합격", "fail"),
+        ("\n다시 보니 불합격입니다.", "pass"),
+        ("\nTherefore the reply passes.", "fail"),
+    ],
+)
+def test_no_text_before_a_plain_verdict_turns_it_round(end, never):
+    assert [row["text"] for _, row in MORE if fcb.read_verdict((row["text"] or "") + end) == never] == []
+
+
 def test_most_plain_verdicts_of_the_large_table_are_read():
     read_ = [row for _, row in MORE if row["verdict"]]
     assert len(MORE) > 500 and len(read_) > 250
