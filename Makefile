@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DONE = $(VENV)/.installed
-EXTRAS = dev,execution,judge,text,parquet
+EXTRAS = dev,execution,judge,text,parquet,ray
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 

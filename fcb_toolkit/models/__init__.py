@@ -15,7 +15,7 @@ from typing import Any
 from fcb_toolkit.models.base import Model
 from fcb_toolkit.models.replay import ReplayModel
 from fcb_toolkit.models.scripted import ScriptedModel
-from fcb_toolkit.models.spec import ModelSpec
+from fcb_toolkit.models.spec import ModelSpec, with_spec
 
 __all__ = [
     "NAMED",
@@ -85,12 +85,13 @@ def load_model(name_or_path: str | Path | tuple[Any, Any], **options: Any) -> Mo
             # Before anything can fail: a traceback may show this frame's names.
             options[name] = Secret(options[name])
     if isinstance(name_or_path, str) and name_or_path in NAMED:
-        return NAMED[name_or_path][0](**options)
+        return with_spec(NAMED[name_or_path][0](**options), name_or_path, options)
     if isinstance(name_or_path, str) and name_or_path.startswith(SERVER):
         return _server(name_or_path.removeprefix(SERVER), **options)
     from fcb_toolkit.models.huggingface_load import load_huggingface
 
-    return load_huggingface(name_or_path, **options)
+    loaded = load_huggingface(name_or_path, **options)
+    return loaded if isinstance(name_or_path, tuple) else with_spec(loaded, str(name_or_path), options)
 
 
 def load_tokenizer(name_or_path: str | Path) -> Any:

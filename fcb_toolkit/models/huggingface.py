@@ -19,6 +19,7 @@ from fcb_toolkit.rendering import load_template, render
 
 if TYPE_CHECKING:
     from fcb_toolkit.models.huggingface_load import ModelOptions
+    from fcb_toolkit.models.spec import ModelSpec
 
 
 class HuggingFaceModel:
@@ -39,6 +40,8 @@ class HuggingFaceModel:
         )
         self.load_notes: tuple[str, ...] = ()
         """What the loader has to say, for the manifest."""
+        self.spec: ModelSpec | None = None
+        """By what `fcb.load_model` can load it elsewhere; None for a loaded pair."""
         self.stop_ids = stop_ids(model, tokenizer)
         carried = getattr(tokenizer, "response_template", None)
         # A format that the user names is the user's word on how replies are read.

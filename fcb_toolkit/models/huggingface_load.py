@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import os
 import socket
 import warnings
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ class ModelOptions:
     """How a model is loaded and asked."""
 
     device: str | None = None
-    """None: cuda, then mps, then cpu."""
+    """None: cuda (under a launcher cuda:LOCAL_RANK), then mps, then cpu."""
     dtype: str = "auto"
     """auto: the checkpoint's own on an accelerator; on a CPU bfloat16 where the processor has it."""
     revision: str | None = None
@@ -198,6 +199,10 @@ def _device(settings: ModelOptions) -> torch.device:
         except RuntimeError:
             raise DataError(f"device {settings.device!r}: expected cpu, cuda, cuda:0, mps, ...") from None
     if torch.cuda.is_available():
+        # Processes that accelerate or torchrun started on one machine take a GPU each.
+        rank = os.environ.get("LOCAL_RANK", "")
+        if rank.isdecimal():
+            return torch.device("cuda", int(rank) % torch.cuda.device_count())
         return torch.device("cuda")
     if torch.backends.mps.is_available():
         return torch.device("mps")

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fcb_toolkit.errors import ModelError
 from fcb_toolkit.models.base import Model
+
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,12 @@ class ModelSpec:
         from fcb_toolkit.models import load_model
 
         return load_model(self.source, **self.options)
+
+
+def with_spec(model: M, source: str, options: Mapping[str, Any]) -> M:
+    """The model, which remembers how it was loaded."""
+    setattr(model, "spec", ModelSpec(source, options))  # noqa: B010 (a `Model` need not have it)
+    return model
 
 
 def spec_of(model: Any) -> ModelSpec:

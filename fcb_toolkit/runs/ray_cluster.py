@@ -17,6 +17,8 @@ from fcb_toolkit.runs.ray_options import RayOptions
 
 OBJECT_STORE_BYTES = 100 * 2**20
 """Of a cluster that is started here: what passes through it is text."""
+STARTS = 3
+"""Ray gives its own helpers 15 seconds to come up, which a busy machine exceeds."""
 TRIES = 4
 """How often a group may kill its worker before the run gives up: one that needs too much memory always will."""
 ALONE = {
@@ -73,15 +75,25 @@ def _connect(ray: Any, address: str) -> None:
 
 def _start(ray: Any, options: RayOptions) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    ray.init(
-        address="local",
-        # Workers that share a core are slow, but they run; a cluster too small for them would wait for ever.
-        num_cpus=max(cores, math.ceil((options.workers or 1) * (options.cpus or 1))),
-        object_store_memory=OBJECT_STORE_BYTES,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-    )
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(
+                address="local",
+                # Workers that share a core are slow, but they run; too few cores would let them wait for ever.
+                num_cpus=max(cores, math.ceil((options.workers or 1) * (options.cpus or 1))),
+                object_store_memory=OBJECT_STORE_BYTES,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+            return
+        except Exception as error:  # Ray raises bare ones
+            ray.shutdown()
+            if not left:
+                raise DataError(
+                    f"no Ray cluster could be started on this machine ({_first_line(error)}); is it very busy, "
+                    "or short of memory? Its logs are in RAY_TMPDIR (default /tmp/ray)/session_latest/logs"
+                ) from error
 
 
 def sized(options: RayOptions, resources: dict[str, float], nodes: int) -> RayOptions:
