@@ -51,11 +51,14 @@ from fcb_toolkit.parsers import (
     xlam,
 )
 from fcb_toolkit.parsers.bare import Bare, read_bare
+from fcb_toolkit.parsers.calls import Span, add_calls, looks_like_call
 from fcb_toolkit.parsers.offered import Offered
-from fcb_toolkit.parsers.reading import REPAIRS, Format, Reading
+from fcb_toolkit.parsers.pythonic import read_program
+from fcb_toolkit.parsers.reading import EMPTY_FENCE, REPAIRS, Format, Reading
 from fcb_toolkit.parsers.reasoning import Split, split
 from fcb_toolkit.parsers.scan import TooComplex
 from fcb_toolkit.parsers.special import trim
+from fcb_toolkit.parsers.values import decode_escaped
 from fcb_toolkit.records import Json, Parse, ParseError, Tool
 
 FORMATS: dict[str, Format] = {
@@ -162,6 +165,8 @@ def _parse_message(message: Mapping[str, Json], offered: Offered, strict: bool) 
     reading = Reading("", offered)
     openai.read_message(reading, message)
     raw = _raw_message(message)
+    if reading.open_reasoning and not reading.calls:
+        _judge_open_reasoning(reading, Split(None, 0))
     return _built(reading, "openai", raw, Split(None, 0), strict)
 
 
@@ -209,7 +214,10 @@ def _read_otherwise(reading: Reading, format: Format) -> None:
         if _take_over(reading, lambda again: read_bare(again, 0, replace(_UNMARKED, whole=not unopened))):
             reading.repair("unmarked")
             return
-    _read_foreign(reading, format)
+    if format.name in _ONLY_THEIR_OWN or _read_foreign(reading, format) or _read_encoded(reading):
+        return
+    if _take_over(reading, lambda again: read_program(again, again.scan.skip(0))):
+        reading.repair("foreign_form")
 
 
 def _read_foreign(reading: Reading, format: Format) -> bool:
@@ -222,6 +230,22 @@ def _read_foreign(reading: Reading, format: Format) -> bool:
             reading.repair("foreign_form")
             return True
     return False
+
+
+def _read_encoded(reading: Reading) -> bool:
+    """A reply that is nothing but calls of offered tools, written as a JSON string or as the inside of one."""
+    head = reading.scan.text[:4].split("\\")[0].strip()
+    if head not in ('"{', '"[', '"[{', "{", "[", "[{"):
+        return False
+    value = decode_escaped(reading.scan.text)
+    if value is None or not looks_like_call(value, reading.offered, strictly=True):
+        return False
+    again = Reading("", reading.offered)
+    if add_calls(again, value, Span(0, 0)) is not None:
+        return False
+    reading.pieces, reading.calls = [], again.calls
+    reading.repair("double_encoded", *(repair.code for repair in again.repairs))
+    return True
 
 
 _ONLY_THEIR_OWN = frozenset({"dpab_pythonic", "dpab_json", "openai"})
@@ -254,6 +278,10 @@ def _judge_open_reasoning(reading: Reading, parts: Split) -> None:
 
 
 def _built(reading: Reading, format: str, raw: str, parts: Split, strict: bool) -> Parse:
+    content = reading.content()
+    if reading.calls and content is not None and EMPTY_FENCE.fullmatch(content):
+        content = None  # the fence stood around the calls
+        reading.repair("code_fence")
     reasoning = "\n".join(filter(None, [parts.reasoning, *map(str.strip, reading.reasoning)])) or None
     error = reading.errors[0] if reading.errors else None
     if strict and reading.repairs:
@@ -262,4 +290,4 @@ def _built(reading: Reading, format: str, raw: str, parts: Split, strict: bool) 
     if strict and error is not None:
         content = reading.scan.text.strip() or reading.content()
         return Parse(content, (), reasoning, error, raw, format)
-    return Parse(reading.content(), tuple(reading.calls), reasoning, error, raw, format)
+    return Parse(content, tuple(reading.calls), reasoning, error, raw, format)

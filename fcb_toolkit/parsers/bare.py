@@ -18,12 +18,18 @@ from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import Value, read_value
 
-_KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls"
-_START = re.compile(rf"""[\[{{]\s*+(?:\{{\s*+)?+["'](?:{_KEYS}|{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
+_KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls|role|content"
+_QUOTE = "[\"'\u201c\u201d\u201e\u2018\u2019\uff02\uff07]"
+_START = re.compile(
+    rf"[\[{{]\s*+(?:\{{\s*+)?+{_QUOTE}(?:(?:{_KEYS}|{'|'.join(ARGUMENT_KEYS)}){_QUOTE}\s*+[:\uff1a]"
+    rf"|[^\W\d][\w.\-]{{0,100}}+{_QUOTE}\s*+[:\uff1a]\s*+\{{)"
+)
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*+:\s*+["']([^"'\n]{1,200})["']""")
 _ARGUMENTS = re.compile(rf"""["'](?:{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
-_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}|</tool_call>")
-_FENCE_BEFORE = re.compile(r"(?:```|~~~)[\w+-]{0,20}[ \t]*\n?\s*$")
+_TAG = r"[^<>\n/]{0,20}(?:tool|function|call)[^<>\n]{0,20}>"
+_FENCE = re.compile(rf"(?:```|~~~)[\w+-]{{0,20}}|</\s?{_TAG}", re.IGNORECASE)
+_FENCE_BEFORE = re.compile(rf"(?:(?:```|~~~)[\w+-]{{0,20}}[ \t]*\n?|<{_TAG})\s*$", re.IGNORECASE)
+"""A fence, or a tag that no format has (`<function_call>`), around a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +151,9 @@ def _take(reading: Reading, groups: list[_Group], start: int, style: Bare) -> No
     pos = start
     for group in groups:
         _text(reading, pos, group.start, style)
-        if group.fenced and not style.fence:
+        if group.fenced and reading.scan.at("<", group.start):
+            reading.repair("respelled_mark")
+        elif group.fenced and not style.fence:
             reading.repair("code_fence")
         if len(group.values) > 1 and style.as_list:
             reading.repair("several_objects")

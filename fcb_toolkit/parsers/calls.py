@@ -43,6 +43,8 @@ def add_calls(reading: Reading, value: Any, span: Span) -> str | None:
         if key is not None:
             items = value[key]
             reading.repair("wrapper")
+            if isinstance(value.get("content"), str):  # a whole message, written as text
+                reading.pieces.append(value["content"])
     if not items:
         return "the list holds no call"
     calls = []
@@ -70,10 +72,26 @@ def looks_like_call(value: Any, offered: Offered, *, strictly: bool = False) -> 
     call = inner if isinstance(inner, dict) else value
     name = next((call[key] for key in NAME_KEYS if isinstance(call.get(key), str)), None)
     if name is None:
+        return _named_by_key(call, offered) is not None
+    if _is_definition(call, name, offered):
         return False
     if strictly and offered.known:
         return name.strip() in offered
     return name.strip() in offered or any(key in call for key in ARGUMENT_KEYS)
+
+
+def _named_by_key(call: Mapping[str, Any], offered: Offered) -> str | None:
+    """The tool that is the only key of its arguments: `{"get_weather": {"city": "서울"}}`."""
+    only = next(iter(call), "")
+    return only if len(call) == 1 and only in offered and isinstance(call[only], dict) else None
+
+
+def _is_definition(call: Mapping[str, Any], name: str, offered: Offered) -> bool:
+    """Whether this is the tool itself, as the prompt shows it, and not a call of it."""
+    schema = call.get("parameters", call.get("arguments"))
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return False
+    return isinstance(schema.get("properties"), dict) and "properties" not in offered.properties(name)
 
 
 def call_of(reading: Reading, item: Any, span: Span) -> tuple[str, dict[str, Any], str | None] | str:
@@ -87,8 +105,13 @@ def call_of(reading: Reading, item: Any, span: Span) -> tuple[str, dict[str, Any
         reading.repair("wrapper")
     name_key = next((key for key in (span.name, *NAME_KEYS) if isinstance(call.get(key), str)), None)
     name = call[name_key].strip() if name_key else ""
+    if not name and (name := _named_by_key(call, reading.offered) or ""):
+        reading.repair("wrapper")
+        return name, call[name], None
     if not name:
         return f"the call has no name; found the keys {', '.join(map(repr, item)) or 'none'}"
+    if _is_definition(call, name, reading.offered):
+        return f"it is the definition of {name!r}, not a call"
     if name_key != span.name:
         reading.repair("alias")
     arguments = _arguments(reading, call, name, span)

@@ -23,6 +23,7 @@ OUTER, OUTER_END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 OPEN, SEPARATOR, CLOSE = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"
 _FENCED = re.compile(r"\s*+(?P<name>[^\s`{}<>\"']{1,200})\s*+(?P<fence>```(?:json)?+)?+\s*+(?=[{\"'])")
 _RESPELLED = re.compile(r"<[｜|]tool(?:▁|_|\\_| )(calls|call|sep)(?:(?:▁|_|\\_| )(begin|end))?[｜|]>")
+_LAST_WORD = re.compile(r"([^\s<>{}]{1,200})\s*+\Z")
 _FENCE_END = re.compile(r"\s*+```")
 
 
@@ -45,7 +46,25 @@ def read_deepseek(reading: Reading, native: str) -> None:
             pos = _read_call(reading, at, first + len(OPEN), native)
         elif mark == OPEN:
             pos = _read_call(reading, at, pos, native)
+    if not (reading.calls or reading.errors) and _read_unopened(reading, native):
+        return
     reading.text(pos, scan.end)
+
+
+def _read_unopened(reading: Reading, native: str) -> bool:
+    """A call of an offered tool whose opening token is missing: name, separator, arguments, closing token."""
+    scan = reading.scan
+    separator = scan.find(SEPARATOR, 0)
+    if separator < 0 or scan.find(CLOSE, separator) < 0:
+        return False
+    head = _LAST_WORD.search(scan.text, max(0, separator - 200), separator)
+    if head is None or not (head[1] in reading.offered or head[1] == "function"):
+        return False
+    reading.text(0, head.start(1))
+    reading.repair("missing_open")
+    stop = _read_call(reading, head.start(1), head.start(1), native)
+    reading.text(stop, scan.end)
+    return True
 
 
 def _respell(reading: Reading) -> None:
@@ -56,6 +75,8 @@ def _respell(reading: Reading) -> None:
     scan.charge(scan.end)
     ended = scan.ended
     text = _RESPELLED.sub(lambda m: f"<｜tool▁{m[1]}{'▁' + m[2] if m[2] else ''}｜>", scan.text)
+    if text == scan.text:
+        return
     reading.scan = scan = type(scan)(text)
     scan.ended = ended
     reading.repair("respelled_mark")

@@ -20,6 +20,7 @@ from fcb_toolkit.parsers.values import read_value
 
 OPENING = re.compile(r"<function(?:=| name=)([^>\n]{1,200})>")
 CLOSE = "</function>"
+_LONGEST_NON_CALL = 2000
 MARKUP = Markup(
     opening=re.compile(r"<parameter(?:=| name=)(?P<name>[^>\n]{1,200})>"),
     close="</parameter>",
@@ -50,6 +51,8 @@ def read_function(reading: Reading, start: int, native: Literal["tags", "json"])
     if not (closed or arguments.pairs):
         if pos >= scan.end:
             raise Unreadable("truncated", f"the text ends inside the call of {name!r}", pos)
+        if name in reading.offered and 0 <= scan.find(CLOSE, pos) - pos <= _LONGEST_NON_CALL:
+            raise Unreadable("malformed_call", f"character {pos}: no arguments of {name!r} stand there", pos)
         raise LookupError
     if not closed:
         _check_unclosed(reading, name, pos)

@@ -9,7 +9,7 @@ from fcb_toolkit.parsers.reading import Format, Reading
 from fcb_toolkit.parsers.recipient import read_recipients
 
 MARK = ">>>"
-_BEGINS = re.compile(r"\s*+(?:all[ \t]*+\n|[^\s(){}\[\]\"'`<>]{1,200}[ \t]*+\n\s*+\{)")
+_BEGINS = re.compile(r"\s*+(?:all[ \t]*+\r?\n|[^\s(){}\[\]\"'`<>]{1,200}[ \t]*+\r?\n\s*+\{)")
 
 
 def read(reading: Reading) -> None:
@@ -22,6 +22,6 @@ FORMAT = Format(
     name="functionary_v32",
     read=read,
     models="functionary v3.2",
-    signature=re.compile(r"(?:\A|\n|>)>>>[^\s(){}\[\]\"'`>]{1,200}[ \t]*+\n\s*+\{"),
+    signature=re.compile(r"(?:\A|\n|>)>>>[^\s(){}\[\]\"'`>]{1,200}[ \t]*+\r?\n\s*+\{"),
     openers=(MARK,),
 )

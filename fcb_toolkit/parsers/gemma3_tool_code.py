@@ -12,13 +12,12 @@ from __future__ import annotations
 import re
 
 from fcb_toolkit.parsers.marked_list import read_calls
-from fcb_toolkit.parsers.python_calls import CALL
+from fcb_toolkit.parsers.python_calls import CALL, add_written, read_statements
 from fcb_toolkit.parsers.pythonic import read_pythonic
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Format, Reading
 
-_FENCE = re.compile(r"```(tool_code|python|py|)[ \t]*+\n")
-_PRINT = re.compile(r"print\s*+\(\s*+(?=[^\W\d][\w.\-]{0,200}+\s*+\()")
+_FENCE = re.compile(r"```(tool_code|python|py|)[ \t]*+\r?\n")
 
 
 def read(reading: Reading) -> None:
@@ -64,25 +63,24 @@ def _read_fence(reading: Reading, kept: int, fence: re.Match[str]) -> int | None
 
 
 def _read_lines(reading: Reading, pos: int) -> int:
+    """The list, the JSON or the lines of calls in a fence; the position after the fence."""
     scan = reading.scan
-    while True:
-        printed = scan.match(_PRINT, pos)
-        list_form = scan.at("[", pos)
-        before = len(reading.repairs)
-        stop = scan.skip(read_calls(reading, printed.end() if printed else pos))
-        if not list_form:  # one call without a list is this format's own
-            reading.repairs[before:] = [r for r in reading.repairs[before:] if r.code != "single_object"]
-        if printed:
-            reading.repair("wrapper")
-            if not scan.at(")", stop):
-                raise Unreadable("malformed_call", f"character {stop}: expected ')'", stop)
-            stop = scan.skip(stop + 1)
-        if scan.at("```", stop):
-            return stop + 3
-        if stop >= scan.end:
-            reading.repair("missing_close")
-            return stop
-        pos = scan.skip(stop + 1) if scan.text[stop] in ",;" else stop
+    if scan.text[pos : pos + 1] in ("[", "{"):
+        pos = scan.skip(read_calls(reading, pos))
+    if not _at_end(reading, pos):
+        found = read_statements(scan, pos, lambda at: _at_end(reading, at))
+        problem = add_written(reading, found)
+        if problem is not None:
+            raise Unreadable("malformed_call", problem, found.end)
+        pos = found.end
+    if scan.at("```", pos):
+        return pos + 3
+    reading.repair("missing_close")
+    return pos
+
+
+def _at_end(reading: Reading, pos: int) -> bool:
+    return pos >= reading.scan.end or reading.scan.at("```", pos)
 
 
 FORMAT = Format(

@@ -40,6 +40,8 @@ def read_keys(reading: Reading, start: int, native: bool) -> int:
         pos = stray.end()
     arguments = read_arguments(reading, pos, MARKUP, reading.offered.properties(name))
     closed = scan.at(CLOSE, arguments.end)
+    if not (native or arguments.pairs or name in reading.offered):  # a word in a tag is no call of it
+        raise LookupError
     whole = scan.ended and arguments.end >= scan.end and name in reading.offered
     if not (closed or arguments.pairs or whole):
         if name in reading.offered or (native and arguments.end >= scan.end):

@@ -12,6 +12,7 @@ from typing import Any
 from fcb_toolkit.jsonl import kind_of
 from fcb_toolkit.parsers.calls import object_of
 from fcb_toolkit.parsers.reading import Format, Reading
+from fcb_toolkit.parsers.reasoning import split
 from fcb_toolkit.parsers.values import decode
 from fcb_toolkit.records import ParseError
 
@@ -40,12 +41,18 @@ def read_message(reading: Reading, message: Mapping[str, Any]) -> None:
     content = _text(message.get("content"))
     if content is None:
         reading.errors.append(_error("content_not_text", "content", message["content"], "text or null"))
-    elif content:
+    given = next((message[key] for key in _REASONING_KEYS if _said(message.get(key))), None)
+    if given is not None:
+        reading.reasoning.append(given)
+    elif content:  # a server without a parser of reasoning leaves it in the content
+        parts = split(content, None, ())
+        reading.reasoning += [parts.reasoning] if parts.reasoning else []
+        reading.open_reasoning = not parts.closed
+        content = content[parts.start :]
+    if content:
         reading.pieces.append(content)
-    for key in _REASONING_KEYS:
-        if isinstance(message.get(key), str) and message[key].strip():
-            reading.reasoning.append(message[key])
-            break
+    if isinstance(message.get("content"), list):
+        _read_parts(reading, message["content"])
     calls = message.get("tool_calls")
     if calls is None and isinstance(message.get("function_call"), Mapping):
         calls = [{"function": message["function_call"]}]
@@ -63,6 +70,19 @@ def read_message(reading: Reading, message: Mapping[str, Any]) -> None:
         return
     for index, call in enumerate(calls):
         _read_call(reading, call, index)
+
+
+def _said(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
+def _read_parts(reading: Reading, parts: Sequence[Any]) -> None:
+    """Calls among the parts of the content, where Anthropic's API has them."""
+    for index, part in enumerate(parts):
+        if isinstance(part, Mapping) and part.get("type") in ("tool_use", "function_call", "tool_call"):
+            reading.repair("foreign_form")
+            function = {"name": part.get("name"), "arguments": part.get("input", part.get("arguments"))}
+            _read_call(reading, {"id": part.get("id"), "function": function}, index)
 
 
 def _read_call(reading: Reading, call: Any, index: int) -> None:
@@ -99,13 +119,25 @@ def _arguments(reading: Reading, written: Any, name: str) -> dict[str, Any] | st
         reading.repair("object_arguments")
         return dict(written)
     if isinstance(written, str):
-        decoded = decode(written)
+        bare = _unfenced(written)
+        if bare is not written:
+            reading.repair("code_fence")
+        decoded = decode(bare)
         if decoded is not None and isinstance(decoded.value, dict):
             reading.repair(*decoded.repairs)
             return decoded.value
         if decoded is not None:
             return object_of(reading, decoded.value, name)
     return object_of(reading, written, name)
+
+
+def _unfenced(text: str) -> str:
+    """What a code fence around the whole text holds; the text itself where there is none."""
+    whole = text.strip()
+    if len(whole) < 6 or not (whole.startswith("```") and whole.endswith("```")):
+        return text
+    inside = whole[3:-3]
+    return inside[4:] if inside[:4].lower() == "json" else inside
 
 
 def _text(content: Any) -> str | None:

@@ -9,6 +9,7 @@ a value that is a name, a sum or another call makes the text unreadable.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,8 +55,7 @@ class _CallReader(Reader):
         while not self.text.startswith(")", self.pos):
             self._argument(keywords, positional)
             self.gap()
-            if self.text.startswith(",", self.pos):
-                self.pos += 1
+            if self.sign(",", "\uff0c"):
                 self.gap()
             elif not self.text.startswith(")", self.pos):
                 self.fail()
@@ -151,6 +151,52 @@ def read_call(scan: Scan, start: int) -> Calls:
     reader = _CallReader(scan, start, True, ())
     call = reader.call()
     return Calls((call,), reader.pos, tuple(dict.fromkeys(reader.repairs)))
+
+
+_ASSIGNED = re.compile(r"([^\W\d]\w{0,100}+)\s*+=(?!=)\s*+(?=[^\W\d(])")
+_WRAPPED = re.compile(r"(?:await\s++)?+(?:print\s*+\(\s*+)?+(?:await\s++)?+")
+_PRINTED = re.compile(r"print\s*+\(\s*+([^\W\d]\w{0,100}+)\s*+\)")
+_COMMENT = re.compile(r"#[^\n]*+\n?")
+
+
+def read_statements(scan: Scan, start: int, ends: Callable[[int], bool]) -> Calls:
+    """The calls of a small program from `start` to where `ends` is true: one call a line, at times printed,
+    awaited, or kept in a variable that is printed later. Comments are passed over.
+
+    Raises `Unreadable` for any other statement, and where the text ends first.
+    """
+    found: list[Written] = []
+    repairs: list[str] = []
+    kept: set[str] = set()
+    pos = scan.skip(start)
+    while not ends(pos):
+        if (comment := scan.match(_COMMENT, pos)) is not None:
+            repairs.append("comment")
+            pos = scan.skip(comment.end())
+            continue
+        if (printed := scan.match(_PRINTED, pos)) is not None and printed[1] in kept:
+            pos = scan.skip(printed.end())
+            continue
+        if (assigned := scan.match(_ASSIGNED, pos)) is not None:
+            kept.add(assigned[1])
+            pos = assigned.end()
+        wrapped = scan.match(_WRAPPED, pos)
+        prefix = wrapped[0] if wrapped else ""
+        if prefix or assigned:
+            repairs.append("wrapper")
+        calls = read_call(scan, pos + len(prefix))
+        pos = scan.skip(calls.end)
+        if "print" in prefix:
+            if not scan.at(")", pos):
+                raise Unreadable("malformed_call", f"character {pos}: expected ')'", pos)
+            pos = scan.skip(pos + 1)
+        found += calls.calls
+        repairs += calls.repairs
+        if pos < scan.end and scan.text[pos] in ",;":
+            pos = scan.skip(pos + 1)
+    if not found:
+        raise Unreadable("malformed_call", f"character {pos}: no call stands there", pos)
+    return Calls(tuple(found), pos, tuple(dict.fromkeys(repairs)))
 
 
 def add_written(reading: Reading, found: Calls) -> str | None:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 
-from fcb_toolkit.parsers.python_calls import CALL, NAME, Calls, add_written, read_call, read_list
+from fcb_toolkit.parsers.python_calls import NAME, Calls, add_written, read_list, read_statements
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Format, Reading
 
 PYTHON_TAG = "<|python_tag|>"
 _LIST = re.compile(rf"\[\s*+({NAME})\s*+\(")
 _KEYWORD = re.compile(r"\s*+[^\W\d][\w\-]{0,200}+\s*+=")
+_WHOLE_FENCE = re.compile(r"```(?:python|py|tool_code)?+[ \t]*+\r?\n")
+_PROGRAM = re.compile(rf"#|(?:[^\W\d]\w{{0,100}}+\s*+=\s*+)?+(?:await\s++|print\s*+\(\s*+)*+{NAME}\s*+\(")
 _FENCE_BEFORE = re.compile(r"```[\w+-]{0,20}[ \t]*\n?\s*$")
 
 
@@ -33,7 +35,7 @@ def read_pythonic(reading: Reading, start: int = 0) -> None:
                 reading.repair("stray_text")
             return
         pos = found.end()
-    if not _read_single(reading, begin):
+    if not read_program(reading, begin):
         reading.text(start, scan.end)
 
 
@@ -98,27 +100,28 @@ def _begins_line(reading: Reading, at: int) -> bool:
     return not reading.scan.text[line:at].strip() and (line > 0 or at < 80)
 
 
-def _read_single(reading: Reading, begin: int) -> bool:
-    """A reply that is nothing but calls of offered tools, without the list around them."""
+def read_program(reading: Reading, begin: int) -> bool:
+    """A reply that is nothing but calls of offered tools, without the list around them, also in a code fence."""
     scan = reading.scan
-    head = scan.match(CALL, begin)
-    if head is None or head[1] not in reading.offered:
-        return False
-    found = []
-    pos = begin
-    while pos < scan.end:
-        try:
-            found.append(read_call(scan, pos))
-        except Unreadable:
+    fence = scan.match(_WHOLE_FENCE, begin)
+    first = scan.skip(fence.end()) if fence else begin
+    stop = scan.end
+    if fence:
+        if not scan.text.endswith("```") or stop - 3 < first:
             return False
-        pos = scan.skip(found[-1].end)
-        if pos < scan.end and scan.text[pos] in ",;":
-            pos = scan.skip(pos + 1)
-    if any(call.name not in reading.offered for calls in found for call in calls.calls):
+        stop -= 3
+    if scan.match(_PROGRAM, first) is None:
         return False
+    try:
+        found = read_statements(scan, first, lambda pos: pos >= stop)
+    except Unreadable:
+        return False
+    if any(call.name not in reading.offered for call in found.calls):
+        return False
+    if fence:
+        reading.repair("code_fence")
     reading.repair("single_object")
-    for calls in found:
-        _add(reading, calls, begin)
+    _add(reading, found, begin)
     return True
 
 

@@ -26,6 +26,17 @@ _NUMBER = re.compile(
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?")
 _WORD = re.compile(r"[^\W\d]\w*+")
 _STRING_START = re.compile(r"""[rRuUbBfF]{0,2}["']""")
+TYPOGRAPHIC = {
+    "\u201c": "\u201c\u201d",
+    "\u201e": "\u201c\u201d",
+    "\u2018": "\u2018\u2019",
+    "\uff02": "\uff02",
+    "\uff07": "\uff07",
+}
+"""Quotation marks of ordinary text -> those that may close them."""
+_TYPOGRAPHIC_END = {
+    mark: re.compile(rf"[{ends}](?=\s*+(?:[,:}}\])\uff1a\uff0c]|\Z))") for mark, ends in TYPOGRAPHIC.items()
+}
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
@@ -42,12 +53,14 @@ class Unreadable(Exception):
 class Reader:
     """A descent over one value; `pos` moves forward only, so the work is linear in what is read."""
 
-    __slots__ = ("closers", "pos", "python", "repairs", "scan", "text")
+    __slots__ = ("closers", "pos", "python", "repairs", "scan", "text", "trailing")
 
     def __init__(self, scan: Scan, pos: int, python: bool, closers: tuple[str, ...]) -> None:
         self.scan, self.text, self.pos = scan, scan.text, pos
         self.python, self.closers = python, closers
         self.repairs: list[str] = []
+        self.trailing = False
+        """True: the container read last ended with a comma."""
 
     def fail(self, found: str = "") -> NoReturn:
         if self.pos >= self.scan.end:
@@ -84,9 +97,11 @@ class Reader:
         if char == "(":
             if not self.python:
                 self.repairs.append("python_literal")
-            return self.array(")", depth)
+            return self.parentheses(depth)
         if _STRING_START.match(self.text, self.pos):
             return self.string()
+        if char and char in TYPOGRAPHIC:
+            return self.typographic()
         if char and char in "-+.0123456789":
             return self.number()
         return self.word()
@@ -173,6 +188,31 @@ class Reader:
             if self.comma_or_end(close):
                 return items
 
+    def parentheses(self, depth: int) -> Any:
+        """A tuple as a list; one value without a comma is the value itself."""
+        items = self.array(")", depth)
+        return items[0] if len(items) == 1 and not self.trailing else items
+
+    def typographic(self) -> str:
+        """A string in quotation marks of a text. It ends at the first mark that something of the language follows."""
+        closing = _TYPOGRAPHIC_END[self.text[self.pos]]
+        found = self.scan.search(closing, self.pos + 1)
+        body = self.text[self.pos + 1 : found.start()] if found else "\\"
+        if found is None or "\\" in body:  # whether it escapes is a guess
+            self.fail()
+        self.pos = found.end()
+        self.repairs.append("typographic")
+        return body
+
+    def sign(self, mark: str, wide: str) -> bool:
+        """Past a colon or comma, also a full-width one; False where there is none."""
+        if self.text.startswith(wide, self.pos):
+            self.repairs.append("typographic")
+        elif not self.text.startswith(mark, self.pos):
+            return False
+        self.pos += 1
+        return True
+
     def object(self, depth: int) -> dict[str, Any]:
         self.pos += 1
         members: dict[str, Any] = {}
@@ -182,9 +222,8 @@ class Reader:
                 return members
             key = self.key()
             self.gap()
-            if not self.text.startswith(":", self.pos):
+            if not self.sign(":", "\uff1a"):
                 self.fail()
-            self.pos += 1
             self.gap()
             value = self.value(depth + 1)
             if key in members and repr(members[key]) != repr(value):
@@ -200,6 +239,8 @@ class Reader:
     def key(self) -> str:
         if _STRING_START.match(self.text, self.pos):
             return self.string()
+        if self.text[self.pos : self.pos + 1] in TYPOGRAPHIC:
+            return self.typographic()
         match = _WORD.match(self.text, self.pos) or _NUMBER.match(self.text, self.pos)
         if match is None:
             self.fail()
@@ -217,12 +258,13 @@ class Reader:
     def comma_or_end(self, close: str) -> bool:
         """True where the container ends here, False where another member follows."""
         self.gap()
+        self.trailing = False
         if self.ends(close):
             return True
-        if self.text.startswith(",", self.pos):
-            self.pos += 1
+        if self.sign(",", "\uff0c"):
             self.gap()
             if self.ends(close):
+                self.trailing = True
                 if not self.python:
                     self.repairs.append("trailing_comma")
                 return True

@@ -21,7 +21,7 @@ from fcb_toolkit.parsers.offered import Offered
 from fcb_toolkit.parsers.scan import Scan
 from fcb_toolkit.records import ParseError, ToolCall
 
-_EMPTY_FENCE = re.compile(r"```[\w+-]{0,20}\s*+(?:```)?+")
+EMPTY_FENCE = re.compile(r"```[\w+-]{0,20}\s*+(?:```)?+")
 
 REPAIRS = {
     "alias": "a key has another name than the format's",
@@ -58,6 +58,7 @@ REPAIRS = {
     "stray_text": "text stands where the format has none",
     "superfluous_bracket": "superfluous closing brackets follow the call",
     "trailing_comma": "a comma stands before a closing bracket",
+    "typographic": "quotation marks, colons or commas are those of ordinary text",
     "unclosed_reasoning": "the call stands in a reasoning block that is not closed",
     "wrapper": "the call is wrapped in an object of its own",
 }
@@ -98,8 +99,6 @@ class Reading:
         text = self.scan.text
         pieces = [piece if isinstance(piece, str) else text[piece[0] : piece[1]] for piece in self.pieces]
         content = "\n".join(filter(None, map(str.strip, pieces)))
-        if self.calls and _EMPTY_FENCE.fullmatch(content):  # it stood around the calls
-            return None
         return content or None
 
     def call(

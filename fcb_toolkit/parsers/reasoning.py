@@ -66,8 +66,11 @@ def split(
         blocks.append(text[start:stop])
         start, pair = scan.skip(stop + len(close)), None
     if blocks:
-        return Split(_joined(blocks), start)
-    return _orphan(scan, signature)
+        return _goes_on(scan, blocks, Split(None, start), signature)
+    orphan = _orphan(scan, signature)
+    if orphan.reasoning is None:
+        return orphan
+    return _goes_on(scan, [orphan.reasoning], orphan, signature)
 
 
 def _call_start(scan: Scan, start: int, openers: tuple[str, ...], signature: re.Pattern[str] | None) -> int:
@@ -92,6 +95,22 @@ def _orphan(scan: Scan, signature: re.Pattern[str] | None) -> Split:
     if 0 <= scan.find(opening, 0) < stop:  # a block in the middle of an answer is the answer's
         return Split(None, 0)
     return Split(_joined([scan.text[:stop]]), stop + len(close))
+
+
+def _goes_on(scan: Scan, blocks: list[str], split: Split, signature: re.Pattern[str] | None) -> Split:
+    """A second closing tag at the edge of a line: the model went on thinking after the first."""
+    start = split.start
+    while True:
+        stop, close = scan.find_first(_ORPHANS, start)
+        opening = next((pair[0] for pair in PAIRS if pair[1] == close), "")
+        after = stop + len(close)
+        at_edge = scan.text[stop - 1 : stop] == "\n" or scan.text[after : after + 1] in ("", "\n", "<")
+        if stop < 0 or not at_edge or 0 <= scan.find(opening, start) < stop:
+            return Split(_joined(blocks), start)
+        if signature is not None and scan.search(signature, start, stop) is not None:
+            return Split(_joined(blocks), start)
+        blocks.append(scan.text[start:stop])
+        start = after
 
 
 def _opened_by(prompt: str | None) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import read_value
 
 EVERYBODY = "all"
-_HEAD = re.compile(r"([^\s(){}\[\]\"'`<>]{1,200})[ \t]*+\n\s*+")
+_HEAD = re.compile(r"([^\s(){}\[\]\"'`<>]{1,200})[ \t]*+\r?\n\s*+")
 
 
 def read_recipients(reading: Reading, mark: str, opened: bool) -> None:

@@ -27,6 +27,8 @@ HEADERS = (
 
 _LAST = max(map(len, END_TOKENS))
 _SPACE = re.compile(r"\s*+")
+_INVISIBLE = re.compile(r"[\s\ufeff\u200b\u2060]*+")
+"""White space, and what some tokenisers put before a text: a byte order mark, spaces without width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Trimmed:
 
 def trim(text: str) -> Trimmed:
     """Where the reply begins and ends between the tokens that frame it."""
-    start, header = 0, False
+    first = _INVISIBLE.match(text)
+    start = len(first[0].rstrip()) if first else 0  # plain white space stays, it is stripped with the content
+    header = False
     while True:
         begin = _SPACE.match(text, start)
         at = begin.end() if begin else start

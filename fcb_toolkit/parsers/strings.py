@@ -29,12 +29,12 @@ class StringRead:
 
 
 def read_string(text: str, start: int, *, python: bool = False) -> StringRead | None:
-    """The string that begins at `start`; None where it never ends or is bytes or a filled-in f-string."""
+    """The string that begins at `start`; None where it never ends or is bytes or an f-string with braces."""
     opening = _OPEN.match(text, start)
     if opening is None:
         return None
     prefix, quote = opening[1].lower(), opening[2]
-    if "b" in prefix or "f" in prefix:
+    if "b" in prefix or ("f" in prefix and not python):
         return None
     pieces: list[str] = []
     repairs: list[str] = []
@@ -64,7 +64,10 @@ def read_string(text: str, start: int, *, python: bool = False) -> StringRead | 
             pieces.append(piece)
             if not valid:
                 repairs.append("invalid_escape")
-    return StringRead("".join(pieces), pos + len(quote), tuple(dict.fromkeys(repairs)))
+    value = "".join(pieces)
+    if "f" in prefix and ("{" in value or "}" in value):
+        return None
+    return StringRead(value, pos + len(quote), tuple(dict.fromkeys(repairs)))
 
 
 def _escape(text: str, pos: int, python: bool) -> tuple[str, int, bool]:

@@ -18,13 +18,14 @@ from typing import Literal
 from fcb_toolkit.parsers.calls import Span, add_calls
 from fcb_toolkit.parsers.function_tag import OPENING, read_function
 from fcb_toolkit.parsers.keys_tag import read_keys
-from fcb_toolkit.parsers.python_calls import CALL, add_written, read_call
+from fcb_toolkit.parsers.python_calls import CALL, NAME, add_written, read_call
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
-from fcb_toolkit.parsers.values import read_value
+from fcb_toolkit.parsers.values import decode_escaped, read_value
 
 Dialect = Literal["json", "function", "keys"]
 _FENCE = re.compile(r"\s*+```(?:json)?+\s*+(?=[{\[])")
+_NAMED_JSON = re.compile(rf"({NAME})\s*+(?=\{{)")
 _LONGEST_NON_CALL = 2000
 """Two mentions of the tags further apart than this are words of the answer, not a call gone wrong."""
 
@@ -58,8 +59,13 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
         try:
             value = read_value(scan, pos, closers=(tag.close,) if tag.close else ())
         except Unreadable as unreadable:
+            if (stop := _escaped(reading, pos, tag)) >= 0:
+                return _close(reading, stop, tag)
             stop = _block_end(reading, max(start, min(unreadable.at, scan.end)), tag)
             begin = opened if len(reading.calls) == before else pos
+            if begin == opened and opened and scan.text[opened - 1] == "`" and scan.at("`", stop):
+                reading.text(opened, stop)  # the form is explained, with dots in place of a call
+                return stop
             reading.error(unreadable.code, f"the call cannot be read: {unreadable}", begin, stop)
             return stop
         reading.repair(*value.repairs)
@@ -83,6 +89,20 @@ def read_json_block(reading: Reading, start: int, tag: Tag) -> int:
     return _close(reading, pos, tag)
 
 
+def _escaped(reading: Reading, pos: int, tag: Tag) -> int:
+    """Reads JSON that is escaped as if it stood in a string (`{\\"name\\": ...}`); its end, or -1."""
+    scan = reading.scan
+    if not scan.at("\\", scan.skip(pos + 1)):
+        return -1
+    stop = scan.find(tag.close, pos) if tag.close else scan.end
+    stop = scan.end if stop < 0 else stop
+    value = decode_escaped(scan.slice(pos, stop))
+    if value is None or add_calls(reading, value, Span(pos, stop, tag.key, tag.name)) is not None:
+        return -1
+    reading.repair("double_encoded")
+    return stop
+
+
 def _after_object(reading: Reading, pos: int, tag: Tag) -> int:
     """Past brackets too many, and commas or semicolons between objects."""
     scan = reading.scan
@@ -102,7 +122,14 @@ def _after_object(reading: Reading, pos: int, tag: Tag) -> int:
 def _close(reading: Reading, pos: int, tag: Tag) -> int:
     scan = reading.scan
     if scan.at(tag.close, pos):  # an empty closing tag is always there
-        return pos + len(tag.close)
+        pos += len(tag.close)
+        while tag.close and scan.at(tag.close, again := scan.skip(pos)):
+            reading.repair("stray_tag")
+            pos = again + len(tag.close)
+        return pos
+    if scan.end - pos < len(tag.close) and tag.close.startswith(scan.text[pos:]):  # cut off inside it
+        reading.repair("missing_close")
+        return scan.end
     if pos >= scan.end or scan.at(tag.open, pos):
         reading.repair("missing_close")
         misspelled = scan.at(tag.open, pos) and scan.skip(pos + len(tag.open)) >= scan.end
@@ -159,6 +186,8 @@ def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:
             stop = _functions(reading, first, native, tag)
         elif scan.match(CALL, first) is not None:
             stop = _python_call(reading, first, tag)
+        elif (named := scan.match(_NAMED_JSON, first)) is not None and named[1] in reading.offered:
+            stop = _named_json(reading, named, tag)
         elif char and char not in "<`":
             stop = read_keys(reading, first, native == "keys")
             if native != "keys":
@@ -181,6 +210,15 @@ def _python_call(reading: Reading, pos: int, tag: Tag) -> int:
         raise Unreadable("malformed_call", problem, found.end)
     reading.repair("foreign_form")
     return _close(reading, reading.scan.skip(found.end), tag)
+
+
+def _named_json(reading: Reading, named: re.Match[str], tag: Tag) -> int:
+    """`NAME {...}` in the tag, as other formats write it between theirs."""
+    scan = reading.scan
+    value = read_value(scan, named.end(), closers=(tag.close,) if tag.close else ())
+    reading.repair("foreign_form", *value.repairs)
+    reading.call(named[1], value.value, scan.slice(named.end(), value.end))
+    return _close(reading, _after_object(reading, value.end, tag), tag)
 
 
 def _functions(reading: Reading, pos: int, native: Dialect, tag: Tag) -> int:

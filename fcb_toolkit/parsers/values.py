@@ -44,8 +44,8 @@ def read_value(scan: Scan, start: int, *, python: bool = False, closers: tuple[s
 
 
 def decode(text: str, *, lenient: bool = True) -> Value | None:
-    """The whole of `text` as one value, white space around it allowed; None if it is not."""
-    scan = Scan(text)
+    """The whole of `text` as one value, white space and a byte order mark around it allowed; None if it is not."""
+    scan = Scan(text.strip("\ufeff"))
     start = scan.skip(0)
     try:
         value = read_value(scan, start) if start < scan.end else None
@@ -54,6 +54,15 @@ def decode(text: str, *, lenient: bool = True) -> Value | None:
     if value is None or scan.skip(value.end) != scan.end or (value.repairs and not lenient):
         return None
     return value
+
+
+def decode_escaped(text: str) -> Any | None:
+    """The object or list that a whole text is, written as a JSON string or as the inside of one; None for neither."""
+    text = text.strip()
+    inside = text if text.startswith('"') else f'"{text}"'
+    string = decode(inside, lenient=False)
+    inner = decode(string.value) if string is not None and isinstance(string.value, str) else None
+    return inner.value if inner is not None and isinstance(inner.value, (dict, list)) else None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ RECOVERED = [
     ("xlam", '{"name": "f", "arguments": {"a": "x"}}', F, None, "single_object"),
     ("hyperclovax", ' -> tool/function_call\n{"name": "f", "input": {"a": "x"}}<|im_end|><|stop|>', F, None, "single_object"),
     ("qwen_bracket", '[Calling tool: f(a="x")]', F, None, "foreign_form"),
-    ("dpab_json", '{"f": {"a": "x"}}', F, None, "wrapper"),
+    ("dpab_json", '{"f": {"a": "x"}}', F, None, "single_object"),
     ("dpab_json", '[{"name": "f", "arguments": {"a": "x"}}]', F, None, "alias"),
     ("dpab_json", '부를 함수:\n```json\n[{"name": "f", "args": {"a": "x"}}]\n```', F, "부를 함수:", "stray_text"),
     ("dpab_json", '[{"name": "g"}]', [("g", {})], None, "missing_arguments"),
@@ -104,7 +104,7 @@ def test_every_repair_is_met_in_a_test() -> None:
     met = {repair for *_, repair in RECOVERED}
     elsewhere = {
         "close_tag_in_value", "double_encoded", "invalid_escape", "json_literal", "object_arguments", "python_literal",
-        "raw_control_character", "reserved_word", "trailing_comma", "unclosed_reasoning",
+        "raw_control_character", "reserved_word", "trailing_comma", "typographic", "unclosed_reasoning",
     }  # fmt: skip
     assert met | elsewhere == set(REPAIRS)
 
