@@ -91,12 +91,38 @@ def _tool(tool: Any, index: int) -> dict[str, Any]:
         parameters["properties"] = {}
     if not isinstance(parameters.get("required", []), list):
         del parameters["required"]
+    parameters = _without_nulls(parameters)
     order = ("name", "description", "parameters")
     known = {"name": function["name"], "description": function["description"], "parameters": parameters}
     return {
         "type": "function",
         "function": {**known, **{k: v for k, v in function.items() if k not in order}},
     }
+
+
+_HOLD_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
+_MAY_BE_NULL = frozenset({"default", "const"})
+
+
+def _without_nulls(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema without keywords that are null (`"description": null`): templates print the word None.
+
+    A null default or constant is a value. `check_depth` has bounded the recursion.
+    """
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if value is None and key not in _MAY_BE_NULL:
+            continue
+        if key in _HOLD_SCHEMAS and isinstance(value, Mapping):
+            value = {name: _part(part) for name, part in value.items()}
+        elif key not in ("default", "const", "enum", "examples", "example"):
+            value = [_part(part) for part in value] if isinstance(value, list) else _part(value)
+        kept[key] = value
+    return kept
+
+
+def _part(value: Any) -> Any:
+    return _without_nulls(value) if isinstance(value, Mapping) else value
 
 
 def check_depth(value: Any, what: str) -> None:

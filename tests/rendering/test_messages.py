@@ -170,6 +170,30 @@ def test_null_parts_of_a_schema_are_dropped() -> None:
     assert tool["function"]["parameters"] == {"type": "object", "properties": {}}
 
 
+def test_null_keywords_of_a_parameter_are_dropped_and_null_values_stay() -> None:
+    properties = {
+        "city": {"type": "string", "description": None, "title": None},
+        "description": {"type": "string", "default": None, "enum": ["a", None]},
+        "kind": {"const": None},
+        "list": {"type": "array", "items": {"type": "string", "description": None}, "default": [{"a": None}]},
+        "either": {"anyOf": [{"type": "null", "description": None}, {"$ref": "#/$defs/A"}]},
+    }
+    given = {"type": "object", "properties": properties, "$defs": {"A": {"type": "integer", "minimum": None}}}
+    (tool,) = prepare_tools([{"name": "f", "parameters": given}])
+    assert tool["function"]["parameters"] == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "description": {"type": "string", "default": None, "enum": ["a", None]},
+            "kind": {"const": None},
+            "list": {"type": "array", "items": {"type": "string"}, "default": [{"a": None}]},
+            "either": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/A"}]},
+        },
+        "$defs": {"A": {"type": "integer"}},
+    }
+    assert properties["city"]["description"] is None, "what was given is left as it is"
+
+
 def test_python_functions_and_sources_are_tools() -> None:
     def add(a: int, b: int = 0) -> int:
         """더한다."""
