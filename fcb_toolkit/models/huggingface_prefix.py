@@ -296,7 +296,7 @@ def why_not(model: Any) -> str | None:
 def _trial(model: Any, vocabulary: int) -> str | None:
     draw = torch.Generator().manual_seed(0)
     start = torch.randint(vocabulary, (9,), generator=draw).tolist()
-    ends = [torch.randint(vocabulary, (n,), generator=draw).tolist() for n in (1, 5, 3)]
+    ends = [torch.randint(vocabulary, (n,), generator=draw).tolist() for n in (7, 12, 9)]
     device = input_device(model)
     prefix = Rows.below(EMPTY, 1, device).read(model, [start]).as_prefix(0)
     rows = Rows.below(prefix, 3, device).read(model, ends)
@@ -306,7 +306,8 @@ def _trial(model: Any, vocabulary: int) -> str | None:
     whole = ([*start, *ends[0], 1], [*start, *ends[1], 2], [*ends[0], 3], [*start, *ends[2], 4])
     for row, ids in enumerate(whole):
         expected = model(input_ids=torch.tensor([ids], device=device)).logits[0, -1].float()
-        # A wrong position or mask moves logits by their whole spread; rounding, also in bfloat16, does not.
-        if (found[row] - expected).abs().mean() > 0.1 * expected.std():
+        # A wrong position or mask moves logits by their whole spread. Rounding in bfloat16 moved those of a padded
+        # row by 0.15 of it; of rows with a token or two by half, hence no such row here.
+        if (found[row] - expected).abs().mean() > 0.3 * expected.std():
             return "a trial gave other logits than one row at a time"
     return None
