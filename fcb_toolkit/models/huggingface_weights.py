@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from fcb_toolkit.errors import ModelError
+from fcb_toolkit.models.huggingface_devices import input_device
 
 
 def load_weights(shown: str, folder: str, keywords: Mapping[str, Any], packed: str = "") -> Any:
@@ -49,13 +50,12 @@ def check_sound(shown: str, model: Any) -> None:
             raise ModelError(f"{shown}: {name} holds values that are no finite numbers; load a sound copy")
     if any(tensor.device.type == "meta" for tensor in (*model.parameters(), *model.buffers())):
         return  # offloaded: each step reads the weights again
+    device = input_device(model)
     try:
         with torch.inference_mode():
-            logits = model(input_ids=torch.tensor([[0, 1, 2, 3]], device=model.device)).logits
+            logits = model(input_ids=torch.tensor([[0, 1, 2, 3]], device=device)).logits
     except Exception as error:  # a kernel's own code
-        raise ModelError(
-            f"{shown}: its AWQ weights do not run on {model.device}: {first_line(error)}"
-        ) from error
+        raise ModelError(f"{shown}: its AWQ weights do not run on {device}: {first_line(error)}") from error
     if not bool(logits.isfinite().all()):
         raise ModelError(
             f"{shown}: a trial of four tokens gave logits that are no finite numbers, computed in "

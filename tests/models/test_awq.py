@@ -141,7 +141,8 @@ def test_describe_and_the_manifest_name_the_quantisation(paths, dense, tmp_path)
 
 
 @needs_gptqmodel
-def test_loading_prints_nothing_and_leaves_the_environment_alone(paths, capfd, monkeypatch):
+@pytest.mark.slow
+def test_loading_prints_nothing_and_leaves_the_environment_alone(paths):
     """In a fresh process gptqmodel prints a banner and sets HF_HOME."""
     import os
     import subprocess
