@@ -71,7 +71,8 @@ def load_model(name_or_path: str | Path | tuple[Any, Any], **options: Any) -> Mo
     id), a loaded `(model, tokenizer)` pair of transformers, or `openai:MODEL`.
 
     `options`: the fields of `huggingface_load.ModelOptions`: device, dtype, revision, template, mode,
-    language, enable_thinking, format, name, trust_remote_code, device_map, awq_backend. For `openai:MODEL`:
+    language, enable_thinking, format, name, trust_remote_code, device_map, max_memory, awq_backend, engine. For
+    `openai:MODEL`:
     base_url (else `OPENAI_BASE_URL`), api_key (else `OPENAI_API_KEY`; never written anywhere), and the fields
     of `openai_server.ServerOptions`: timeout, retries, concurrency, requests_per_minute, ...
 
