@@ -92,16 +92,18 @@ class Stub(ThreadingHTTPServer):
 
     def wait_and_kill(self, process: subprocess.Popen[Any]) -> None:
         """SIGKILL at the request named; returns when all that the process had sent has been counted."""
-        assert self.reached.wait(60)
-        process.kill()
-        process.wait()
+        try:
+            assert self.reached.wait(300), "the process never got that far"
+        finally:
+            process.kill()
+            process.wait()
         # Connections are taken in order: after this one, all of the killed process have been taken.
         with socket.create_connection(self.server_address) as last:
             last.sendall(b"GET / HTTP/1.0\r\n\r\n")
             while last.recv(4096):
                 pass
         with self._quiet:
-            assert self._quiet.wait_for(lambda: self._open == 0, timeout=30)
+            assert self._quiet.wait_for(lambda: self._open == 0, timeout=300)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed, or did not wait, is part of the tests."""

@@ -73,7 +73,7 @@ def test_no_key_in_an_executed_notebook_or_in_any_file_that_it_left(tmp_path, mo
         notebook = nbformat.v4.new_notebook(cells=cells)
         client = NotebookClient(
             notebook,
-            timeout=120,
+            timeout=600,
             kernel_name="python3",
             allow_errors=True,
             resources={"metadata": {"path": str(folder)}},

@@ -71,7 +71,7 @@ def served(tmp_path_factory, local):
     )
     log = Log(process)
     try:
-        if not log.told.wait(180) or log.url is None:
+        if not log.told.wait(400) or log.url is None:
             pytest.fail(f"transformers serve did not start: {''.join(log.lines)[-2000:]}")
         yield f"{log.url}/v1", str(folder)
     finally:

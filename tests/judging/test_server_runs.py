@@ -50,7 +50,7 @@ def answering(handler, body, number):
 
 
 def load(server: Stub, **options):
-    return fcb.load_model("openai:m", base_url=server.url, **{"retries": 0, "timeout": 20.0, **options})
+    return fcb.load_model("openai:m", base_url=server.url, **{"retries": 0, "timeout": 120.0, **options})
 
 
 def evaluate(server, out=None, count=6, **generation):
@@ -63,7 +63,7 @@ def test_replies_go_to_their_cases_whatever_the_order_in_which_they_come():
 
     def behave(handler, body, number):
         if number_of(body) == 2:
-            others.wait(20)
+            others.wait(300)
         answering(handler, body, number)
         done.append(number_of(body))
         if len(done) == 5:
@@ -166,11 +166,11 @@ def test_a_stopped_run_keeps_what_was_on_its_way(tmp_path):
             waiting.append(number)
             if len(waiting) == 3:
                 three.set()
-            release.wait(20)
+            release.wait(300)
         answering(handler, body, number)
 
     def interrupt(reply):
-        assert three.wait(20)
+        assert three.wait(300)
         release.set()
         raise KeyboardInterrupt
 
