@@ -58,6 +58,7 @@ from fcb_toolkit.parsers.reading import EMPTY_FENCE, REPAIRS, Format, Reading
 from fcb_toolkit.parsers.reasoning import Split, split
 from fcb_toolkit.parsers.scan import TooComplex
 from fcb_toolkit.parsers.special import trim
+from fcb_toolkit.parsers.stripped import read_stripped
 from fcb_toolkit.parsers.values import decode_escaped
 from fcb_toolkit.records import Json, Parse, ParseError, Tool
 
@@ -215,6 +216,8 @@ def _read_otherwise(reading: Reading, format: Format) -> None:
             reading.repair("unmarked")
             return
     if format.name in _ONLY_THEIR_OWN or _read_foreign(reading, format) or _read_encoded(reading):
+        return
+    if _take_over(reading, read_stripped):
         return
     if _take_over(reading, lambda again: read_program(again, again.scan.skip(0))):
         reading.repair("foreign_form")

@@ -18,13 +18,14 @@ from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import Value, read_value
 
-_KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls|role|content"
+_KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls|role|content|tool_call_id"
 _QUOTE = "[\"'\u201c\u201d\u201e\u2018\u2019\uff02\uff07]"
 _START = re.compile(
     rf"[\[{{]\s*+(?:\{{\s*+)?+{_QUOTE}(?:(?:{_KEYS}|{'|'.join(ARGUMENT_KEYS)}){_QUOTE}\s*+[:\uff1a]"
     rf"|[^\W\d][\w.\-]{{0,100}}+{_QUOTE}\s*+[:\uff1a]\s*+\{{)"
 )
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*+:\s*+["']([^"'\n]{1,200})["']""")
+_WORDS = re.compile(r"[^\W\d][\w.\-]{0,100}+")
 _ARGUMENTS = re.compile(rf"""["'](?:{"|".join(ARGUMENT_KEYS)})["']\s*+:""")
 _TAG = r"[^<>\n/]{0,20}(?:tool|function|call)[^<>\n]{0,20}>"
 _FENCE = re.compile(rf"(?:```|~~~)[\w+-]{{0,20}}|</\s?{_TAG}", re.IGNORECASE)
@@ -58,6 +59,8 @@ class _Group:
     stop: int
     values: tuple[tuple[int, Value], ...]
     fenced: bool
+    broken: Unreadable | None = None
+    """What stands right after the last call and was meant as another one; it ends the reply."""
 
 
 def read_bare(reading: Reading, start: int, style: Bare) -> bool:
@@ -83,11 +86,17 @@ def read_bare(reading: Reading, start: int, style: Bare) -> bool:
             pos = max(group.stop, found.end())
         if style.whole:
             break
-    if not groups or not _at_edge(reading, groups, begin, style):
+    usable = bool(groups) and _at_edge(reading, groups, begin, style)
+    if not (groups and groups[0].start <= begin) and _broken_from_the_start(reading, begin):
+        stop = groups[0].start if usable else scan.end
+        message = "the call cannot be read: its JSON is broken from the first key on"
+        reading.error("malformed_value", message, begin, stop)
+        start = stop
+    if usable:
+        _take(reading, groups, start, style)
+    elif not reading.errors:
         reading.text(start, scan.end)
-        return False
-    _take(reading, groups, start, style)
-    return True
+    return usable or bool(reading.errors)
 
 
 def _group(reading: Reading, at: int, floor: int, *, trusted: bool) -> _Group | Unreadable | None:
@@ -96,6 +105,7 @@ def _group(reading: Reading, at: int, floor: int, *, trusted: bool) -> _Group | 
     begin = _fence_start(reading, at, floor)
     fenced = begin < at
     values: list[tuple[int, Value]] = []
+    broken = None
     pos = stop = at
     while pos < scan.end and scan.text[pos] in "{[":
         try:
@@ -103,13 +113,14 @@ def _group(reading: Reading, at: int, floor: int, *, trusted: bool) -> _Group | 
         except Unreadable as unreadable:
             if not values:
                 return unreadable
+            broken = unreadable if _meant_as_call(reading, pos) else None
             break
         strictly = not trusted or fenced
         if not looks_like_call(value.value, reading.offered, strictly=strictly):
             break
         values.append((pos, value))
         pos, stop = _gap(reading, value.end)
-    return _Group(begin, stop, tuple(values), fenced) if values else None
+    return _Group(begin, stop, tuple(values), fenced, broken) if values else None
 
 
 def _fence_start(reading: Reading, at: int, floor: int) -> int:
@@ -136,7 +147,7 @@ def _gap(reading: Reading, pos: int) -> tuple[int, int]:
 def _at_edge(reading: Reading, groups: list[_Group], begin: int, style: Bare) -> bool:
     first, last = groups[0], groups[-1]
     begins = first.start <= begin
-    ends = reading.scan.skip(last.stop) == reading.scan.end
+    ends = reading.scan.skip(last.stop) == reading.scan.end or last.broken is not None
     return (begins and ends) if style.whole else (begins or ends or style.anywhere)
 
 
@@ -144,7 +155,28 @@ def _meant_as_call(reading: Reading, at: int) -> bool:
     """Whether text that begins a reply and cannot be decoded was a call: it names a tool or arguments."""
     head = reading.scan.slice(at, min(at + 2000, reading.scan.end))
     name = _NAME.search(head)
-    return name is not None and (name[1] in reading.offered or _ARGUMENTS.search(head) is not None)
+    if name is not None and (name[1] in reading.offered or _ARGUMENTS.search(head) is not None):
+        return True
+    # A quote or colon of the first key may be what is broken.
+    return any(word in reading.offered for word in _WORDS.findall(head[:200])) and '"' in head
+
+
+def _broken_from_the_start(reading: Reading, begin: int) -> bool:
+    """A reply of brackets, at most in a fence, that is no JSON but names an offered tool and its arguments."""
+    scan = reading.scan
+    fence = scan.match(_FENCE, begin)
+    first = scan.skip(fence.end()) if fence else begin
+    if scan.text[first : first + 1] not in ("{", "[") or not _meant_as_call(reading, first):
+        return False
+    if "\\" in scan.text[first : first + 4]:  # escaped as a whole
+        return False
+    if not any(key in scan.slice(first, min(first + 2000, scan.end)) for key in ARGUMENT_KEYS[:3]):
+        return False
+    try:
+        read_value(scan, first)
+    except Unreadable:
+        return True
+    return False
 
 
 def _take(reading: Reading, groups: list[_Group], start: int, style: Bare) -> None:
@@ -164,6 +196,10 @@ def _take(reading: Reading, groups: list[_Group], start: int, style: Bare) -> No
         if problem is not None:
             reading.error("malformed_call", problem, group.start, group.stop)
         pos = group.stop
+        if group.broken is not None and group is groups[-1]:
+            message = f"a call after the first cannot be read: {group.broken}"
+            reading.error(group.broken.code, message, pos, reading.scan.end)
+            return
     _text(reading, pos, reading.scan.end, style)
 
 

@@ -6,6 +6,7 @@ in several ways, and a wrong field is an error of the parse, never an exception.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from fcb_toolkit.parsers.reasoning import split
 from fcb_toolkit.parsers.values import decode
 from fcb_toolkit.records import ParseError
 
+_CALLS = re.compile(r"tool_calls\W{0,8}\[")
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -24,6 +26,9 @@ def read(reading: Reading) -> None:
     scan = reading.scan
     start = scan.skip(0)
     decoded = decode(scan.text) if scan.at("{", start) else None
+    if decoded is None and scan.at("{", start) and _CALLS.search(scan.text):
+        reading.error("malformed_value", "the message is no JSON", 0, scan.end)
+        return
     message = decoded.value if decoded else None
     if not isinstance(message, Mapping) or not message.keys() & {
         "content",

@@ -13,18 +13,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from fcb_toolkit.parsers.calls import Span, add_calls
+from fcb_toolkit.parsers.calls import Span, add_calls, looks_like_call
 from fcb_toolkit.parsers.function_tag import OPENING, read_function
 from fcb_toolkit.parsers.keys_tag import read_keys
 from fcb_toolkit.parsers.python_calls import CALL, NAME, add_written, read_call
 from fcb_toolkit.parsers.reader import Unreadable
 from fcb_toolkit.parsers.reading import Reading
-from fcb_toolkit.parsers.values import decode_escaped, read_value
+from fcb_toolkit.parsers.values import Value, decode_escaped, read_value
 
 Dialect = Literal["json", "function", "keys"]
 _FENCE = re.compile(r"\s*+```(?:json)?+\s*+(?=[{\[])")
+_JSON_START = re.compile(r"(?:<?+[|\w]{0,20}>?+\s*+)?+\{")
+"""JSON, and what is left of a tag before it."""
 _NAMED_JSON = re.compile(rf"({NAME})\s*+(?=\{{)")
 _LONGEST_NON_CALL = 2000
 """Two mentions of the tags further apart than this are words of the answer, not a call gone wrong."""
@@ -163,12 +166,37 @@ def read_blocks(
     `unopened` reads the text outside the blocks, where a format knows calls that lost their opening tag.
     """
     scan = reading.scan
-    outside = unopened or Reading.text
+    outside = unopened or (partial(_without_opening, tag) if native == "json" else Reading.text)
     pos = 0
     while (opened := scan.find(tag.open, pos)) >= 0:
         outside(reading, pos, opened)
         pos = _read_block(reading, opened + len(tag.open), native, tag)
     outside(reading, pos, scan.end)
+
+
+def _without_opening(tag: Tag, reading: Reading, start: int, stop: int) -> None:
+    """Text outside the blocks. JSON calls of offered tools right before a closing tag lost their opening tag."""
+    scan = reading.scan
+    pos = start
+    while (reading.calls or stop < scan.end) and 0 <= (close := scan.find(tag.close, pos)) < stop:
+        opened = _JSON_START.search(scan.text, pos, close)
+        if opened is None or (value := _whole_call(reading, opened.end() - 1, close)) is None:
+            break
+        reading.text(pos, opened.start())
+        reading.repair("missing_open", *value.repairs)
+        add_calls(reading, value.value, Span(opened.end() - 1, value.end, tag.key, tag.name))
+        pos = close + len(tag.close)
+    reading.text(pos, stop)
+
+
+def _whole_call(reading: Reading, pos: int, close: int) -> Value | None:
+    """The JSON call of an offered tool from `pos` to `close`."""
+    try:
+        value = read_value(reading.scan, pos)
+    except Unreadable:
+        return None
+    whole = reading.scan.skip(value.end) == close
+    return value if whole and looks_like_call(value.value, reading.offered, strictly=True) else None
 
 
 def _read_block(reading: Reading, start: int, native: Dialect, tag: Tag) -> int:

@@ -172,6 +172,70 @@ def test_what_stands_around_a_call_changes_nothing(format: str, what: str) -> No
         assert (parsed.content, parsed.error) == (None, None)
 
 
+WITHOUT_TOKENS = [
+    ("kimi_k2", 'functions.weather:0{"city": "서울"}functions.now:1{}'),
+    ("deepseek_v3", 'functionweather\n```json\n{"city": "서울"}\n```\nfunctionnow\n```json\n{}\n```'),
+    ("deepseek_v31", 'weather{"city": "서울"}\nnow{}'),
+    ("mistral_v13", 'weather{"city": "서울"}now{}'),
+    ("functionary_v25", 'weather\n{"city": "서울"}now\n{}'),
+    ("mistral", "[" + JSON + ', {"name": "now", "arguments": {}}]'),
+    ("lfm2", '[weather(city="서울"), now()]'),
+    ("gpt_oss", 'commentary to=functions.weather json{"city": "서울"}assistantcommentary to=functions.now json{}'),
+    ("gemma4", "call:weather{city:서울}call:now{}"),
+    ("command_r", '[{"tool_call_id": "0", "tool_name": "weather", "parameters": {"city": "서울"}}, '
+     '{"tool_call_id": "1", "tool_name": "now", "parameters": {}}]'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("format", "text"), WITHOUT_TOKENS)
+def test_calls_of_a_reply_that_was_decoded_without_special_tokens_are_read(format: str, text: str) -> None:
+    parsed = parse(text, format, TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [SEOUL, ("now", {})]
+    assert (parsed.content, parsed.error) == (None, None)
+    assert parse(text, format, TOOLS, strict=True).error is not None
+    unknown = parse(text.replace("now", "later"), format, TOOLS)
+    assert len(unknown.tool_calls) in (0, 2), "never a part of them"
+
+
+BROKEN_BESIDE_WHOLE = [
+    ("llama3_json", JSON.replace("arguments", "parameters") + '; {"name": "now", "parameters" {}}'),
+    ("llama3_json", JSON.replace("arguments", "parameters") + '; {name": "now", "parameters": {}}'),
+    ("llama3_json", JSON.replace("arguments", "parameters") + '; {"name": "now", "para'),
+    ("llama3_json", '{"name "now", "parameters": {}}; ' + JSON.replace("arguments", "parameters")),
+    ("plain_json", JSON + '\n{"name": "now" "arguments": {}}'),
+]
+
+
+@pytest.mark.parametrize(("format", "text"), BROKEN_BESIDE_WHOLE)
+def test_a_broken_call_beside_a_whole_one_is_never_silent(format: str, text: str) -> None:
+    parsed = parse(text, format, TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [SEOUL]
+    assert parsed.error is not None and "now" in (parsed.content or "")
+
+
+@pytest.mark.parametrize("first", ["tool_call>", "<toolcall>", "<tool_call", ""])
+def test_a_call_whose_opening_tag_is_broken_is_read_by_its_closing_tag(first: str) -> None:
+    text = f"{first}\n{JSON}\n</tool_call>\n{tag(JSON)}\n{first}\n{JSON}\n</tool_call>"
+    parsed = parse(text, "hermes", TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [SEOUL] * 3
+    assert (parsed.content, parsed.error) == (None, None)
+    assert parse(text, "hermes", TOOLS, strict=True).error is not None
+
+
+BROKEN_JSON = [
+    ("plain_json", '```json\n[{"name "weather", "arguments": {"city": "서울"}}]\n```'),
+    ("xlam", '[{name": "weather", "arguments": {"city": "서울"}}]'),
+    ("openai", '{"role": "assistant", "tool_calls": [{"function": {"name": "now" "arguments": "{}"}}]}'),
+]
+
+
+@pytest.mark.parametrize(("format", "text"), BROKEN_JSON)
+def test_broken_json_that_names_a_tool_and_arguments_is_an_error(format: str, text: str) -> None:
+    parsed = parse(text, format, TOOLS)
+    assert parsed.tool_calls == () and parsed.content == text
+    assert parsed.error is not None and parsed.error.code == "malformed_value"
+
+
 def test_reasoning_blocks_that_follow_each_other_are_one_reasoning() -> None:
     parsed = parse("가</think>\n나</think>\n답", "hermes", TOOLS)
     assert (parsed.reasoning, parsed.content) == ("가\n나", "답")
