@@ -16,6 +16,7 @@ import json
 import os
 import random
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,20 @@ import torch.distributed
 import torch.multiprocessing
 from demo_data import Function, make_pack, read_functions, split
 from demo_pack import encode, layout_of, packed_attention
-from peft import LoraConfig, get_peft_model
-from peft.utils import load_peft_weights, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+def import_peft() -> Any:
+    """peft refuses to make any LoRA where gptqmodel is installed without optimum; nothing here is quantised."""
+    sys.modules.setdefault("gptqmodel", None)  # type: ignore[arg-type]
+    import peft
+    import peft.utils
+
+    return peft
 
 
 def load_base(dtype: torch.dtype = torch.bfloat16) -> tuple[Any, Any]:
@@ -78,10 +86,11 @@ def train(rank: int, args: argparse.Namespace) -> None:
     base, tokenizer = load_base()
     AttentionInterface.register("packed", packed_attention)
     base.set_attn_implementation("packed")
-    config = LoraConfig(
+    peft = import_peft()
+    config = peft.LoraConfig(
         r=args.rank, lora_alpha=2 * args.rank, target_modules="all-linear", task_type="CAUSAL_LM"
     )
-    model = get_peft_model(base, config)
+    model = peft.get_peft_model(base, config)
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
     functions = split(read_functions())[0]
@@ -177,7 +186,8 @@ def restore(out: Path, model: Any, optimizer: Any) -> int:
     if not done:
         return 0
     folder = out / f"step-{done[-1]}"
-    set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+    utils = import_peft().utils
+    utils.set_peft_model_state_dict(model, utils.load_peft_weights(str(folder), device="cpu"))
     optimizer.load_state_dict(torch.load(folder / "optimizer.pt"))
     return done[-1]
 
