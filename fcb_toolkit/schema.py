@@ -4,19 +4,23 @@
     -> [SchemaProblem(path="n", rule="type", message="True is not of type 'integer'")]
 
 A schema that is broken is the data's fault: `BrokenSchema` says what is wrong with it. Nothing is ever
-fetched: a `$ref` must point inside the schema.
+fetched: a `$ref` must point inside the schema. A `pattern` is searched for `PATTERN_SECONDS` at most: Python's
+`re`, which jsonschema uses, can take years and cannot be stopped, the package `regex` can.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.records import Json
+
+PATTERN_SECONDS = 0.5
+"""Processor time that one pattern may take for one text."""
 
 
 class BrokenSchema(DataError):
@@ -39,7 +43,8 @@ def problems(parameters: Mapping[str, Json] | None, arguments: Json) -> list[Sch
     names, else the newest whose rules the schema itself keeps (2020-12, 7, 4). `nullable: true`
     (OpenAPI 3.0) allows null. `format` is not checked, as JSON Schema has it by default, and undeclared
     arguments are allowed unless the schema says otherwise: see `undeclared`.
-    Raises `BrokenSchema` if the schema is no valid schema or refers to what it does not hold.
+    Raises `BrokenSchema` if the schema is no valid schema, refers to what it does not hold, or has a
+    pattern that takes longer than `PATTERN_SECONDS`.
     """
     if not parameters:
         return []
@@ -57,6 +62,8 @@ def problems(parameters: Mapping[str, Json] | None, arguments: Json) -> list[Sch
         raise BrokenSchema(
             "the schema refers to itself without end, or the arguments are nested too deeply to check"
         ) from None
+    except BrokenSchema:
+        raise
     except Exception as error:  # a pattern that is no regular expression, a multipleOf of 0
         raise BrokenSchema(f"the schema cannot be applied: {type(error).__name__}: {error}") from None
     return [
@@ -102,6 +109,12 @@ def _validator(text: str) -> Any:
     from jsonschema.exceptions import SchemaError
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
+    if '"patternProperties"' in text and '"unevaluatedProperties"' in text:
+        # jsonschema searches the one's patterns for the other with `re`, in a place that cannot be replaced.
+        raise BrokenSchema(
+            "patternProperties together with unevaluatedProperties cannot be checked within a time limit; "
+            "use additionalProperties"
+        )
     try:
         schema = _with_null(json.loads(text))
         first: SchemaError | None = None
@@ -112,12 +125,73 @@ def _validator(text: str) -> Any:
                 first = first or error
                 continue
             # A registry without a retriever: an unknown $ref raises instead of going to the network.
-            return draft(schema, registry=REGISTRY)
+            return _with_limit(draft)(_without_drafts(schema), registry=REGISTRY)
     except RecursionError:
         raise BrokenSchema("the schema is nested too deeply") from None
     assert first is not None
     where = "/".join(map(str, first.absolute_path)) or "the schema"
     raise BrokenSchema(f"not valid JSON Schema: {where}: {_shorten(first.message)}")
+
+
+def _with_limit(draft: Any) -> Any:
+    """The draft's validator, with every keyword that searches a pattern under the time limit."""
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.validators import extend
+
+    def pattern(validator: Any, wanted: str, instance: Any, schema: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string") and not _search(wanted, instance):
+            yield ValidationError(f"{instance!r} does not match {wanted!r}")
+
+    def pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if not validator.is_type(instance, "object"):
+            return
+        for wanted, part in patterns.items():
+            for name, value in instance.items():
+                if _search(wanted, name):
+                    yield from validator.descend(value, part, path=name, schema_path=wanted)
+
+    def additional(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        patterns = schema.get("patternProperties")
+        if patterns and validator.is_type(instance, "object"):
+            rest = {name: value for name, value in instance.items() if not _matches_any(patterns, name)}
+            instance, schema = rest, {key: schema[key] for key in schema if key != "patternProperties"}
+        yield from draft.VALIDATORS["additionalProperties"](validator, allowed, instance, schema) or ()
+
+    limited = {
+        "pattern": pattern,
+        "patternProperties": pattern_properties,
+        "additionalProperties": additional,
+    }
+    return extend(draft, limited)  # type: ignore[no-untyped-call]
+
+
+def _matches_any(patterns: Iterable[str], name: str) -> bool:
+    return any(_search(wanted, name) for wanted in patterns)
+
+
+def _search(pattern: str, text: str) -> bool:
+    import regex
+
+    try:
+        return regex.search(pattern, text, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError:
+        raise BrokenSchema(
+            f"the pattern {_shorten(pattern, 80)!r} took longer than {PATTERN_SECONDS:g} s on "
+            f"{_shorten(text, 40)!r}; write it so that a text can match in one way only"
+        ) from None
+
+
+def _without_drafts(schema: Any) -> Any:
+    """Without `$schema`, with which jsonschema would go on with its own validator, which has no limit."""
+    if isinstance(schema, list):
+        return [_without_drafts(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_drafts(value)
+        for key, value in schema.items()
+        if key != "$schema" or not isinstance(value, str)
+    }
 
 
 def _drafts(schema: Any) -> Iterator[Any]:

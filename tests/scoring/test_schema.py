@@ -153,3 +153,61 @@ def test_a_name_offered_twice_takes_the_schema_that_fits():
     tools = tuple(case(typed(kind)).tools[0] for kind in ("integer", "string"))
     item = Case("c", "t", (), tools)
     assert fcb.score(item, call({"a": "x"}), "schema_valid").outcome is Outcome.PASS
+
+
+SLOW = "^(a|aa)+$"
+LONG = "a" * 60 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        (typed("string", pattern=SLOW), {"a": LONG}),
+        ({"patternProperties": {SLOW: {}}}, {LONG: 1}),
+        ({"patternProperties": {SLOW: {}}, "additionalProperties": False}, {LONG: 1}),
+        ({"propertyNames": {"pattern": SLOW}}, {LONG: 1}),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", **typed("string", pattern=SLOW)},
+            {"a": LONG},
+        ),
+    ],
+)
+def test_a_pattern_that_would_search_for_years_is_stopped(monkeypatch, schema, arguments):
+    monkeypatch.setattr("fcb_toolkit.schema.PATTERN_SECONDS", 0.01)
+    with pytest.raises(BrokenSchema, match=r"the pattern '\^\(a\|aa\)\+\$' took longer than 0.01 s on 'aaaa"):
+        problems(schema, arguments)
+
+
+def test_the_verdict_on_a_pattern_without_end_blames_the_data(monkeypatch):
+    monkeypatch.setattr("fcb_toolkit.schema.PATTERN_SECONDS", 0.01)
+    verdict = fcb.score(case(typed("string", pattern=SLOW)), call({"a": LONG}), "schema_valid")
+    assert verdict.outcome is Outcome.NOT_SCORED
+    assert "the data's fault" in verdict.reason and "took longer than 0.01 s" in verdict.reason
+
+
+def test_patterns_that_cannot_be_stopped_are_refused():
+    schema = {"allOf": [{"patternProperties": {SLOW: {}}}], "unevaluatedProperties": False}
+    with pytest.raises(BrokenSchema, match="use additionalProperties"):
+        problems(schema, {LONG: 1})
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "expected"),
+    [
+        (typed("string", pattern="^[가-힣]+$"), {"a": "서울"}, []),
+        (typed("string", pattern="^[가-힣]+$"), {"a": "Seoul"}, [("a", "pattern")]),
+        ({"patternProperties": {"^x": {"type": "string"}}}, {"x1": 1, "y": 1}, [("x1", "type")]),
+        (
+            {"patternProperties": {"^x": {}}, "properties": {"y": {}}, "additionalProperties": False},
+            {"x1": 1, "y": 1, "z": 1},
+            [("", "additionalProperties")],
+        ),
+        (
+            {"patternProperties": {"^x": {}}, "additionalProperties": {"type": "integer"}},
+            {"x1": "a", "z": "b"},
+            [("z", "type")],
+        ),
+    ],
+)
+def test_patterns_are_searched_as_json_schema_has_it(schema, arguments, expected):
+    assert rules(schema, arguments) == expected
