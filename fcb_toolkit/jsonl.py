@@ -7,9 +7,10 @@ with Appender(path) as out: out.append(row)  # flushed to the disk record by rec
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,16 +28,37 @@ def dumps(value: Any) -> str:
     return text
 
 
-def read_text(path: Path) -> str:
-    """The file's text (UTF-8, a byte order mark allowed); `DataError` for anything else."""
+def loads(text: str) -> Any:
+    """JSON as its standard has it: NaN, Infinity and numbers beyond a float, which equal nothing, are a
+    `ValueError` too."""
+    return json.loads(text, parse_constant=_no_number, parse_float=_float)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return value
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
         raise DataError(f"{path}: is a folder, expected a file") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """The file's text (UTF-8, a byte order mark allowed); `DataError` for anything else."""
+    raw = _bytes(path)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError(f"{path} line 1: found UTF-16, expected UTF-8; save the file as UTF-8")
     try:
@@ -51,7 +73,8 @@ def read_text(path: Path) -> str:
 def read(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number from 1, object) for each line that is not blank.
 
-    Raises `DataError` for a missing or empty file, a wrong encoding, a line that is not a JSON object.
+    Raises `DataError` for a missing or empty file, a wrong encoding, a line that is not a JSON object
+    or holds NaN or Infinity.
     """
     path = Path(path)
     empty = True
@@ -60,14 +83,17 @@ def read(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         empty = False
-        yield number, _object(path, number, line)
+        yield number, _object(path, number, line, loads)
     if empty:
         raise DataError(f"{path}: is empty, expected one JSON object a line")
 
 
-def _object(path: Path, number: int, line: str) -> dict[str, Any]:
+def _object(
+    path: Path, number: int, line: str, read_json: Callable[[str], Any] = json.loads
+) -> dict[str, Any]:
+    # What we wrote ourselves may hold a model's NaN, so `read_appended` takes Python's own reading.
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except (ValueError, RecursionError) as error:
         where = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
@@ -97,12 +123,12 @@ def kind_of(value: Any) -> str:
 def read_appended(path: Path) -> tuple[list[dict[str, Any]], bytes | None]:
     """The records of a file that `Appender` wrote, and the half-written tail of a killed process.
 
-    A tail without its newline, or whose last line is not JSON, is returned apart (None if there is
-    none). A broken line anywhere else is a `DataError`: then the file was edited, not interrupted.
+    A tail without its newline, or a last line after others that is not JSON, is returned apart (None if
+    there is none). A broken line anywhere else is a `DataError`: then the file was edited, not interrupted.
     """
     if not path.exists():
         return [], None
-    raw = path.read_bytes()
+    raw = _bytes(path)
     end = raw.rfind(b"\n") + 1
     tail = raw[end:] or None
     rows: list[dict[str, Any]] = []
@@ -114,11 +140,11 @@ def read_appended(path: Path) -> tuple[list[dict[str, Any]], bytes | None]:
             rows.append(_object(path, number, line.decode("utf-8")))
         except (DataError, UnicodeDecodeError):
             # A crash of the machine may leave zero bytes before the last newline.
-            if number == len(lines) and tail is None:
+            if number == len(lines) and rows and tail is None:
                 return rows, line + b"\n"
+            place = ", in the middle of the file" if number < len(lines) or tail else ""
             raise DataError(
-                f"{path} line {number}: not a JSON object, in the middle of the file; "
-                "restore the file or delete that line"
+                f"{path} line {number}: not a JSON object{place}; restore the file or delete that line"
             ) from None
     return rows, tail
 

@@ -51,3 +51,34 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         jsonl.write_atomic(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_whose_only_line_is_broken_is_no_interrupted_one(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_bytes(b'{"case_id": \n')
+    with pytest.raises(
+        DataError, match=r"replies\.jsonl line 1: not a JSON object; restore the file or delete"
+    ):
+        jsonl.read_appended(path)
+
+
+def test_a_half_written_line_is_a_tail_whether_it_is_the_first_or_not(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_bytes(b'{"case_id": ')
+    assert jsonl.read_appended(path) == ([], b'{"case_id": ')
+    path.write_bytes(b'{"a": 1}\n{"case_id": ')
+    assert jsonl.read_appended(path) == ([{"a": 1}], b'{"case_id": ')
+    path.write_bytes(b'{"a": 1}\n\0\0\0\n')
+    assert jsonl.read_appended(path) == ([{"a": 1}], b"\0\0\0\n")
+
+
+def test_a_folder_in_place_of_an_appended_file_is_told(tmp_path):
+    with pytest.raises(DataError, match="is a folder, expected a file"):
+        jsonl.read_appended(tmp_path)
+
+
+def test_what_a_model_wrote_may_hold_nan_and_is_read_again(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_text('{"seconds": NaN}\n')
+    (row,), tail = jsonl.read_appended(path)
+    assert row["seconds"] != row["seconds"] and tail is None

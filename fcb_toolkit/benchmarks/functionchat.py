@@ -130,8 +130,8 @@ def _truth(content: Any, where: str) -> Any:
     if not isinstance(content, str):
         return content
     try:
-        return json.loads(content)
-    except ValueError:
+        return jsonl.loads(content)
+    except (ValueError, RecursionError):
         raise DataError(
             f"{where}: ground_truth is not JSON: {content[:80]!r}; expected an object in text"
         ) from None

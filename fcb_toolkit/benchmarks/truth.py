@@ -1,10 +1,11 @@
-"""Whether a case's ground truth can be met at all: it makes a call, of a tool that is offered.
+"""Whether a case's ground truth can be met at all: it makes a call, of a tool that is offered, in JSON.
 
 check_truth(case, "data/x.jsonl line 4")    # DataError: "...: 'ground_truth' calls 'x', which is not in 'tools'"
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +16,9 @@ from fcb_toolkit.records import Case, tool_name
 
 
 def check_truth(case: Case, where: str) -> None:
-    """Raises `DataError` for a case whose gold cannot be met: no call, or a tool that is not offered."""
+    """Raises `DataError` for a case whose gold cannot be met: no call, a tool that is not offered, or
+    alternatives that are neither values by parameter nor a sentence."""
+    _check_alternatives(case.acceptable_arguments, where)
     if case.type_of_output != "call":
         return
     offered = [tool_name(tool) for tool in case.tools]
@@ -54,10 +57,28 @@ def _called_names(truth: Any, where: str) -> Iterator[str]:
         yield name
 
 
+def _check_alternatives(value: Any, where: str) -> None:
+    if isinstance(value, str):
+        # A sentence is no JSON and stands for itself; `fcb lint` tells of one that nobody can apply.
+        with contextlib.suppress(json.JSONDecodeError, RecursionError):
+            json.loads(value)
+            _loads(value, "'acceptable_arguments'", where)
+        return
+    rows = value if isinstance(value, list) else [value]
+    for row in rows:
+        if not (row is None and row is value) and not isinstance(row, Mapping):
+            found = jsonl.kind_of(value) if row is value else f"a list that holds {jsonl.kind_of(row)}"
+            raise DataError(
+                f"{where}: 'acceptable_arguments' is {found}, expected null, an object such as "
+                '{"city": ["Busan"]}, its text, or a sentence'
+            )
+
+
 def _check_arguments(name: str, arguments: Any, where: str) -> None:
-    if isinstance(arguments, str) and arguments.strip():
-        arguments = _loads(arguments, f"the arguments of {name!r} in 'ground_truth'", where)
-    if arguments and not isinstance(arguments, Mapping):
+    if isinstance(arguments, str):
+        what = f"the arguments of {name!r} in 'ground_truth'"
+        arguments = _loads(arguments, what, where) if arguments.strip() else None
+    if arguments is not None and not isinstance(arguments, Mapping):
         raise DataError(
             f"{where}: the arguments of {name!r} in 'ground_truth' are {jsonl.kind_of(arguments)}, "
             "expected a JSON object or its text"
@@ -66,6 +87,6 @@ def _check_arguments(name: str, arguments: Any, where: str) -> None:
 
 def _loads(text: str, what: str, where: str) -> Any:
     try:
-        return json.loads(text)
+        return jsonl.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: {what} cannot be read as JSON ({error}); found {text[:60]!r}") from None

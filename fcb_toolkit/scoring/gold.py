@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.jsonl import kind_of
+from fcb_toolkit.jsonl import kind_of, loads
 
 _ONLY_TRUTH = re.compile(r"only (?:the )?ground[ -]?truth (?:is |are )?(?:allowed|accepted)\W*", re.I)
 _ONLY_FORMAT = re.compile(r"only .{1,60}\bformat\b.{0,20}\b(?:allowed|accepted)\W*", re.I)
@@ -132,6 +132,8 @@ def read_call(item: Any) -> GoldCall:
     arguments = function.get("arguments", {})
     if isinstance(arguments, str):
         arguments = _loads(arguments) if arguments.strip() else {}
+    elif fault := _no_json(arguments):
+        raise DataError(f"ground_truth: the arguments of {name!r} are no JSON value: {fault}")
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, Mapping):
@@ -139,6 +141,17 @@ def read_call(item: Any) -> GoldCall:
             f"ground_truth: the arguments of {name!r} are {kind_of(arguments)}, expected a JSON object"
         )
     return GoldCall(name, {key: _argument(value) for key, value in arguments.items()})
+
+
+def _no_json(value: Any) -> str:
+    """Why this value from memory equals nothing, or would be compared without end; "" for plain data."""
+    try:
+        json.dumps(value, allow_nan=False, skipkeys=True, default=str)
+    except ValueError as error:  # NaN, Infinity, an object that holds itself
+        return str(error)
+    except RecursionError:
+        return ""
+    return ""
 
 
 def _argument(value: Any) -> GoldArgument:
@@ -189,6 +202,8 @@ def _about_dates(sentence: str) -> bool:
 def _alternatives_of_value(value: Any) -> Alternatives:
     if value is None:
         return Alternatives()
+    if fault := _no_json(value):
+        return Alternatives(rule=f"alternatives that are no JSON value: {fault}", unread=True)
     if isinstance(value, Mapping):
         return Alternatives(dict(value))
     if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
@@ -251,6 +266,6 @@ def _all_exact(call: GoldCall) -> GoldCall:
 
 def _loads(text: str) -> Any:
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"ground_truth: not JSON: {error}; found {text[:80]!r}") from None

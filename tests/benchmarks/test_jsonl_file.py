@@ -208,3 +208,64 @@ def test_gold_that_is_no_call_says_what_was_found(tmp_path: Path, truth: Any, me
 def test_a_wrong_value_says_what_was_expected(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = write(tmp_path, row(**change))
     assert error(path).startswith(f"{path} line 1: {message}")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"serial_num": True}, "'serial_num' is True, expected a whole number"),
+        ({"serial_num": 1.0}, "'serial_num' is 1.0, expected a whole number"),
+        ({"serial_num": "1"}, "'serial_num' is '1', expected a whole number"),
+        ({"serial_num": None}, "the key 'serial_num' is missing"),
+        ({"id": ""}, "'id' is empty, expected a name or a whole number"),
+        ({"id": ["a"]}, "'id' is ['a'], expected a name or a whole number"),
+        ({"category": 3}, "'category' is 3, expected a name"),
+        ({"cluster": {"a": 1}}, "'cluster' is {'a': 1}, expected a name or a whole number"),
+        ({"tools_type": ["exact"]}, "'tools_type' is ['exact'], expected a name such as exact or 4_close"),
+        ({"acceptable_arguments": 3}, "'acceptable_arguments' is a number, expected null, an object such as"),
+        (
+            {"acceptable_arguments": ["팥빵"]},
+            "'acceptable_arguments' is a list that holds a string, expected",
+        ),
+        ({"acceptable_arguments": [None]}, "'acceptable_arguments' is a list that holds null, expected"),
+        (
+            {"acceptable_argument": {}, "acceptable_arguments": None},
+            "unknown key 'acceptable_argument'; did you mean 'acceptable_arguments'?",
+        ),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_not_made_to_fit(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = write(tmp_path, row(1), row(2, **change))
+    assert error(path).startswith(f"{path} line 2: {message}")
+
+
+@pytest.mark.parametrize("empty", ["[]", [], "0", "false", 0, False, '""'])
+def test_gold_arguments_that_are_empty_and_no_object_are_refused(tmp_path: Path, empty: Any) -> None:
+    path = write(tmp_path, row(ground_truth={"name": "reserve_bread", "arguments": empty}))
+    assert error(path).startswith(f"{path} line 1: the arguments of 'reserve_bread' in 'ground_truth' are ")
+    assert error(path).endswith("expected a JSON object or its text")
+
+
+@pytest.mark.parametrize(
+    "acceptable",
+    [None, {}, {"bread": ["팥빵"]}, [{"bread": "팥빵"}], '{"bread": ["팥빵"]}', "[참고] 빵 이름은 자유"],
+)
+def test_every_shape_of_alternatives_is_read(tmp_path: Path, acceptable: Any) -> None:
+    (case,) = jsonl_file.load(write(tmp_path, row(acceptable_arguments=acceptable)))
+    assert case.acceptable_arguments == acceptable
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_json_has_not_is_refused_wherever_it_stands(tmp_path: Path, number: str) -> None:
+    text = json.dumps(row(), ensure_ascii=False)
+    path = write(tmp_path, row(2), text.replace('"temperature": 0', f'"temperature": {number}'))
+    assert error(path).startswith(f"{path} line 2: not JSON: {number} is ")
+    path = write(tmp_path, row(ground_truth={"name": "reserve_bread", "arguments": f'{{"bread": {number}}}'}))
+    assert (
+        f"line 1: the arguments of 'reserve_bread' in 'ground_truth' cannot be read as JSON ({number} is "
+        in (error(path))
+    )
+    path = write(tmp_path, row(acceptable_arguments=f'{{"bread": [{number}]}}'))
+    assert f"line 1: 'acceptable_arguments' cannot be read as JSON ({number} is " in error(path)

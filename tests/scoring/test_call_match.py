@@ -8,6 +8,7 @@ import fcb_toolkit as fcb
 from fcb_toolkit import scoring
 from fcb_toolkit.errors import DataError, UnknownName
 from fcb_toolkit.records import Case, FailureKind, Outcome, Parse, ParseError, ToolCall
+from fcb_toolkit.scoring.gold import read_gold
 from fcb_toolkit.scoring.matching import assign, in_order
 
 WEATHER = {
@@ -339,3 +340,31 @@ def test_very_deep_arguments_are_compared_without_an_exception():
     other = [ToolCall("get_weather", {"city": deep})]
     assert fcb.match_calls(one(city="부산"), other, TOOLS).failure is FailureKind.WRONG_TYPE
     assert fcb.match_calls(one(city=[]), other, TOOLS).failure is FailureKind.WRONG_VALUE
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("nan")], {"a": float("-inf")}])
+def test_a_gold_with_a_number_that_json_has_not_is_the_datas_fault(value):
+    with pytest.raises(DataError, match="the arguments of 'f' are no JSON value: Out of range float"):
+        fcb.match_calls([{"name": "f", "arguments": {"x": value}}], [])
+    verdict = fcb.score(
+        Case("c", "t", (), ground_truth={"name": "f", "arguments": {"x": value}}),
+        '{"name": "f", "arguments": {}}',
+    )
+    assert verdict.outcome == "not_scored" and "no JSON value" in verdict.reason
+
+
+def test_a_gold_that_holds_itself_is_refused_and_a_call_that_does_is_wrong():
+    itself = {}
+    itself["x"] = itself
+    call = {"name": "f", "arguments": itself}
+    with pytest.raises(DataError, match="the arguments of 'f' are no JSON value: Circular reference"):
+        fcb.match_calls([call], [call])
+    verdict = fcb.match_calls([{"name": "f", "arguments": {"x": {"x": {}}}}], [call])
+    assert verdict.failure == "wrong_value"
+
+
+def test_alternatives_that_hold_themselves_leave_the_truth_alone():
+    itself = {}
+    itself["x"] = [itself]
+    gold = read_gold({"name": "f", "arguments": {"x": 1}}, itself)
+    assert gold.calls[0].arguments["x"].any_of == (1,) and gold.unread
