@@ -26,10 +26,13 @@ sandbox for a file, is `blocked` and is not tried again elsewhere.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
+from fcb_toolkit.errors import DataError
 from fcb_toolkit.execution import cpython, monty
 from fcb_toolkit.execution.mocks import read
 from fcb_toolkit.execution.options import ExecutionOptions, configure, current, using
@@ -81,7 +84,8 @@ def execute(
         Where nothing could run the program, `executor` is "" and `error` is a `NotImplementedError`.
 
     Raises:
-        DataError: `functions` are not Python, or fail when defined.
+        DataError: `code` is no text; a limit is no number above 0 (16 for `memory_mb`); `context` holds
+            what is no JSON value; `functions` are not Python, or fail when defined.
         MissingExtra: pydantic-monty is not installed.
     """
     options = ExecutionOptions(seconds, memory_mb, allow_subprocess)
@@ -96,8 +100,10 @@ def execute_with(
 ) -> TracedExecution:
     """`execute` with its limits in one record."""
     started = time.monotonic()
+    if not isinstance(code, str):
+        raise DataError(f"execute: code is {type(code).__name__}, expected the text of a program")
     mocks = read(functions)
-    given = dict(context or {})
+    given = _checked({} if context is None else context)
     token = monty.new_token()
     program = read_program(code, token, mocks.names | PRELUDE_NAMES | set(given))
     if refused := _refused(program):
@@ -111,6 +117,20 @@ def execute_with(
     if options.allow_subprocess:
         return cpython.run(program, mocks, options, given)
     return _not_run(lacks, time.monotonic() - started)
+
+
+def _checked(context: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables, which must be names with JSON values: nothing else can enter a sandbox."""
+    if not isinstance(context, Mapping):
+        raise DataError(f"context: found {type(context).__name__}, expected variables by name")
+    for name, value in context.items():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise DataError(f"context: {name!r} is no name that a variable can have")
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise DataError(f"context: {name!r} is no JSON value ({error}); give plain data") from None
+    return dict(context)
 
 
 def _refused(program: Program) -> ExecutionError | None:

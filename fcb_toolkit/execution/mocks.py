@@ -28,8 +28,14 @@ class Mocks:
 
 
 def read(functions: str | Sequence[str]) -> Mocks:
-    """Raises `DataError` where the source is not Python."""
-    return _read(functions if isinstance(functions, str) else "\n".join(functions))
+    """Raises `DataError` where the source is no text, or not Python."""
+    texts = [functions] if isinstance(functions, str) else functions
+    wrong = [text for text in texts if not isinstance(text, str)] if isinstance(texts, Sequence) else [texts]
+    if wrong:
+        raise DataError(
+            f"mock functions: found {type(wrong[0]).__name__}, expected their source, as one text or a list"
+        )
+    return _read("\n".join(texts))
 
 
 @lru_cache(maxsize=512)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from fcb_toolkit.errors import DataError
+
 
 @dataclass(frozen=True, slots=True)
 class ExecutionOptions:
@@ -21,10 +23,14 @@ class ExecutionOptions:
     """Whether a program that the sandbox interpreter cannot run may run in a CPython child process."""
 
     def __post_init__(self) -> None:
-        if not self.seconds > 0:
-            raise ValueError(f"seconds is {self.seconds!r}, expected a number above 0")
-        if not self.memory_mb >= 16:
-            raise ValueError(f"memory_mb is {self.memory_mb!r}, expected at least 16")
+        if not (_is_number(self.seconds) and self.seconds > 0):
+            raise DataError(f"seconds is {self.seconds!r}, expected a number above 0")
+        if not (_is_number(self.memory_mb) and self.memory_mb >= 16):
+            raise DataError(f"memory_mb is {self.memory_mb!r}, expected at least 16")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 _current = ExecutionOptions()

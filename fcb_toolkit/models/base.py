@@ -24,7 +24,7 @@ class Model(Protocol):
         """For the manifest: id, revision, dtype, device, template hash, parser format, notes."""
 
     def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
-        """The prompt as it will be sent."""
+        """The prompt as it will be sent. The toolkit's own models take None for no tools, too."""
 
     def generate(self, prompts: Sequence[Rendered], settings: Generation) -> Iterator[tuple[int, Reply]]:
         """(index into `prompts`, reply) for each prompt and sample; `case_id` is left empty."""

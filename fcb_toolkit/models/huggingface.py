@@ -69,8 +69,9 @@ class HuggingFaceModel:
             **(self.responses.describe() if self.responses is not None else {}),
         }
 
-    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
+    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] | None = ()) -> Rendered:
         """The prompt as the template makes it, or in prompt mode where the template cannot."""
+        tools = tools or ()
         rendered = render(
             messages,
             tools,

@@ -123,7 +123,8 @@ class OpenAIServer:
             **({"omit": list(given.omit)} if given.omit else {}),
         }
 
-    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
+    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] | None = ()) -> Rendered:
+        tools = tools or ()
         sent, offered = wire.messages_to_send(messages), wire.tools_to_send(tools)
         prompt = jsonl.dumps({"messages": list(sent), "tools": list(offered)})
         return Rendered(prompt, "openai", (), "native", self.options.format, sent, offered)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from fcb_toolkit.errors import ModelError
+from fcb_toolkit.errors import DataError, ModelError
 from fcb_toolkit.models.scripted import conversation_sha256
 from fcb_toolkit.records import Case, Generation, Message, Rendered, Reply, Tool
 
@@ -28,6 +28,10 @@ class ReplayModel:
     """Gives each recorded reply to the same messages and tools; anything else is a `ModelError`."""
 
     def __init__(self, run: Recorded) -> None:
+        if not hasattr(run, "manifest"):
+            raise DataError(
+                f"ReplayModel: found {type(run).__name__}, expected a Run; load one with fcb.load_run(folder)"
+            )
         self._manifest = run.manifest
         self._prompts = run.prompts
         self._replies: dict[str, list[Reply]] = {}
@@ -42,7 +46,8 @@ class ReplayModel:
     def describe(self) -> Mapping[str, Any]:
         return {**self._manifest.get("model", {}), "kind": "replay"}
 
-    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
+    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] | None = ()) -> Rendered:
+        tools = tools or ()
         reply = self._recorded(messages, tools)[0]
         prompt = self._prompts.get(reply.prompt_sha256, "")
         return Rendered(prompt, "recorded", (), "native", reply.format, tuple(messages), tuple(tools))

@@ -30,7 +30,8 @@ class ScriptedModel:
     def describe(self) -> dict[str, Any]:
         return {"id": self.name, "kind": "scripted", "format": self.format}
 
-    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Rendered:
+    def prepare(self, messages: Sequence[Message], tools: Sequence[Tool] | None = ()) -> Rendered:
+        tools = tools or ()
         prompt = jsonl.dumps({"messages": list(messages), "tools": list(tools)})
         return Rendered(prompt, "openai", (), "native", self.format, tuple(messages), tuple(tools))
 

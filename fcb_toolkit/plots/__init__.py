@@ -16,6 +16,7 @@ from fcb_toolkit.plots.formats import formats
 from fcb_toolkit.plots.heatmap import heatmap
 from fcb_toolkit.plots.redraw import FIGURES, redraw
 from fcb_toolkit.plots.reference import published
+from fcb_toolkit.plots.roc import roc
 from fcb_toolkit.plots.save import save
 from fcb_toolkit.plots.stages import stages
 from fcb_toolkit.plots.tables import latex_table
@@ -38,6 +39,7 @@ __all__ = [
     "official_vs_ours",
     "published",
     "redraw",
+    "roc",
     "save",
     "stages",
     "style",

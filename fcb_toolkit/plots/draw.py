@@ -155,3 +155,12 @@ def require(frame: pd.DataFrame, columns: Sequence[str], function: str) -> None:
         )
     if frame.empty:
         raise DataError(f"plots.{function}: the frame has no rows, there is nothing to draw")
+
+
+def require_scored(frame: pd.DataFrame, function: str) -> None:
+    """`DataError` where no row of the frame passed or failed."""
+    if not frame["outcome"].isin(["pass", "fail"]).any():
+        raise DataError(
+            f"plots.{function}: none of the {len(frame)} rows is scored, there is nothing to draw; "
+            "their `reason` says why, and `fcb.rescore(run, metric)` scores them by another metric"
+        )

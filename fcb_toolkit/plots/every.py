@@ -13,7 +13,7 @@ from fcb_toolkit.plots.accuracy import accuracy
 from fcb_toolkit.plots.agreement import judge_agreement, official_vs_ours
 from fcb_toolkit.plots.cost import AXES, cost
 from fcb_toolkit.plots.differences import differences
-from fcb_toolkit.plots.draw import StyledFigure
+from fcb_toolkit.plots.draw import StyledFigure, require
 from fcb_toolkit.plots.failures import failures
 from fcb_toolkit.plots.flow import flow
 from fcb_toolkit.plots.formats import formats
@@ -25,8 +25,14 @@ Needs = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def every(frame: pd.DataFrame, *, width: str | float = "acl*") -> dict[str, StyledFigure]:
-    """Name -> figure, for each figure whose rows the frame holds, in the order of a paper."""
+    """Name -> figure, for each figure whose rows the frame holds, in the order of a paper.
+
+    `frame` is one of `fcb.to_frame`; `DataError` names the first column that it lacks.
+    """
     found, frame = {}, frame.reset_index(drop=True)
+    if not frame.empty:
+        columns = ("outcome", "failure", "benchmark", "category", "condition", "cluster", "case_id", "sample")
+        require(frame, columns, "every")
     for name, (needs, draw) in EVERY.items():
         part = needs(frame)
         if not part.empty:

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure, order, require
+from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure, order, require, require_scored
 from fcb_toolkit.plots.rates import side
 from fcb_toolkit.plots.rows import beside, height_of, name_lines, widest
 from fcb_toolkit.plots.text import fit, labels
@@ -41,6 +41,7 @@ def failures(
     rows = frame
     if "shown_as" not in frame.columns:
         require(frame, [over, "outcome", "failure"], "failures")
+        require_scored(frame, "failures")
         rows = _rows(frame, over, min(most, len(LOOKS)))
     kinds = [*dict.fromkeys(kind for kind in [*FailureKind, OTHER] if kind in set(rows["shown_as"]))]
     looks = {kind: LOOKS[index] for index, kind in enumerate(k for k in kinds if k != OTHER)} | {OTHER: REST}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure, order, require
+from fcb_toolkit.plots.draw import StyledFigure, figure, inches, new_figure, order, require, require_scored
 from fcb_toolkit.plots.rates import side
 from fcb_toolkit.plots.text import LINE, fit, lines
 from fcb_toolkit.records import FailureKind
@@ -46,6 +46,7 @@ def flow(
     rows = frame
     if "entered" not in frame.columns:
         require(frame, [key, "outcome", "failure"], "flow")
+        require_scored(frame, "flow")
         rows = _rows(frame, key)
     used = [name for name in STAGES if rows.loc[rows["stage"] == name, "lost"].sum() > 0] or ["reply"]
     rows = rows[rows["stage"].isin([*used, "pass"])]

@@ -19,6 +19,7 @@ from fcb_toolkit.plots.failures import failures
 from fcb_toolkit.plots.flow import flow
 from fcb_toolkit.plots.formats import formats
 from fcb_toolkit.plots.heatmap import heatmap
+from fcb_toolkit.plots.roc import roc
 from fcb_toolkit.plots.save import read_rows
 from fcb_toolkit.plots.stages import stages
 from fcb_toolkit.plots.tool_lists import tool_lists
@@ -33,6 +34,7 @@ FIGURES: Mapping[str, Callable[..., StyledFigure]] = {
     "heatmap": heatmap,
     "judge_agreement": judge_agreement,
     "official_vs_ours": official_vs_ours,
+    "roc": roc,
     "stages": stages,
     "tool_lists": tool_lists,
 }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
@@ -24,6 +23,7 @@ from fcb_toolkit import __version__
 from fcb_toolkit.errors import DataError
 from fcb_toolkit.jsonl import read_text, write_atomic
 from fcb_toolkit.plots.draw import Drawn, style
+from fcb_toolkit.runs.manifest import commit as toolkit_commit
 
 FORMATS = ("pdf", "png")
 # Dates and version strings would change the bytes from day to day.
@@ -102,7 +102,7 @@ def provenance(drawn: Drawn, commit: str | None = None) -> dict[str, Any]:
         "columns": {str(name): _kind(values) for name, values in drawn.rows.items()},
         "rows": len(drawn.rows),
         "toolkit": __version__,
-        "commit": commit if commit is not None else _commit(),
+        "commit": commit if commit is not None else toolkit_commit(),
     }
 
 
@@ -143,18 +143,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, pd.DataFrame):
         return f"DataFrame of {len(value)} rows"
     return value
-
-
-def _commit() -> str | None:
-    """The commit of the checkout that this package runs from; None where it is installed from a wheel."""
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None if done.returncode == 0 else None

@@ -17,7 +17,7 @@ from fcb_toolkit.runs.manifest import make_manifest
 from fcb_toolkit.runs.processes import launched, run_launched
 from fcb_toolkit.runs.ray_options import RayOptions
 from fcb_toolkit.runs.record import Run
-from fcb_toolkit.runs.score import scored
+from fcb_toolkit.runs.score import metric_names, scored
 
 
 def evaluate(
@@ -25,7 +25,7 @@ def evaluate(
     cases: Iterable[Case],
     out: str | Path | None = None,
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     progress: bool = True,
     should_stop: Callable[[], bool] | None = None,
     on_reply: Callable[[Reply], None] | None = None,
@@ -39,7 +39,7 @@ def evaluate(
     With `out`, each reply is appended there as it comes; called again with the same settings it goes on
     with the cases that have none. Ctrl-C, or `should_stop()` turning true, ends early: the run that
     comes back holds what was done, and `run.missing` says what was not.
-    `metrics`: names computed beside each case's own (see `default_metrics`).
+    `metrics`: a name or names computed beside each case's own (see `default_metrics`).
     `engine`: where the replies are generated (docs/scale.md). None: in this process. "processes": over the
     processes that `accelerate launch` or `torchrun` started; only rank 0 gives the whole run, with verdicts.
     "ray", or `RayOptions`: on a Ray cluster by `workers` workers, each of which loads the model by its name.
@@ -49,9 +49,11 @@ def evaluate(
     `ModelError` (a model that cannot be loaded, or not where the work is) and `MissingExtra` (ray).
     """
     settings = generation_settings(generation)
+    # Before anything is generated: a misspelt name would come too late after hours.
+    metrics = None if metrics is None else metric_names(metrics)
     where = checked_engine(engine, workers)
     work = Work(
-        checked(tuple(cases)),
+        checked(cases),
         settings,
         Path(out) if out is not None else None,
         Session(progress, should_stop, on_reply),
@@ -136,7 +138,10 @@ def generation_settings(given: dict[str, Any]) -> Generation:
     return settings
 
 
-def checked(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+def checked(given: Iterable[Case]) -> tuple[Case, ...]:
+    if not isinstance(given, Iterable):
+        raise DataError(f"cases: found {type(given).__name__}, expected a list of Case")
+    cases = tuple(given)
     if not cases:
         raise DataError("no cases to run; the selection is empty")
     seen: set[str] = set()

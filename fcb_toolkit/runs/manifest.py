@@ -15,7 +15,10 @@ from typing import Any
 import fcb_toolkit
 from fcb_toolkit.records import Generation
 
-LIBRARIES = ("torch", "transformers", "tokenizers", "accelerate", "pydantic-monty", "jsonschema", "numpy")
+LIBRARIES = (
+    *("torch", "transformers", "tokenizers", "accelerate", "gptqmodel"),
+    *("pydantic-monty", "jsonschema", "regex", "numpy"),
+)
 
 
 def make_manifest(described: Mapping[str, Any], settings: Generation) -> dict[str, Any]:

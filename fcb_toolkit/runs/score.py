@@ -73,8 +73,7 @@ def rescore(
     """
     if not isinstance(run, Run):
         run = load_run(run)
-    wanted = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
-    names = [scoring.metric_name(one) for one in wanted]
+    names = metric_names(metric)
     if "rubric" in names:
         raise DataError(
             "metric rubric: a judge's verdicts are made by `fcb judge DIR --judge M`, not by rescoring"
@@ -83,6 +82,16 @@ def rescore(
     if run.path is not None:
         disk.write_verdicts(run.path, {name: done.verdicts[name] for name in names})
     return done
+
+
+def metric_names(
+    metric: str | Callable[..., object] | Sequence[str | Callable[..., object]],
+) -> list[str]:
+    """The names of one metric or several. Raises `UnknownName`, and `DataError` for what is no metric."""
+    wanted = [metric] if isinstance(metric, str) or callable(metric) else metric
+    if not isinstance(wanted, Iterable):
+        raise DataError(f"metrics: found {type(metric).__name__}, expected a name or a list of names")
+    return [scoring.metric_name(one) for one in wanted]
 
 
 def scored(run: Run, metrics: Iterable[str] | None, *, only_missing: bool = False) -> Run:

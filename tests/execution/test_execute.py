@@ -227,10 +227,46 @@ def test_mocks_that_fail_when_defined_say_why():
 
 
 def test_limits_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="seconds is 0"):
-        execute("1", seconds=0)
-    with pytest.raises(ValueError, match="memory_mb is 1"):
+    for seconds in (0, -1, math.nan, None, "5", True):
+        with pytest.raises(DataError, match=f"seconds is {seconds!r}, expected a number above 0"):
+            execute("1", seconds=seconds)
+    with pytest.raises(DataError, match="memory_mb is 1, expected at least 16"):
         execute("1", memory_mb=1)
+
+
+@pytest.mark.parametrize("code", [None, 3, b"x = 1", ["x = 1"]])
+def test_a_program_that_is_no_text_is_refused(code):
+    with pytest.raises(DataError, match=r"execute: code is \w+, expected the text of a program"):
+        execute(code)
+
+
+@pytest.mark.parametrize("functions", [None, 3, [None], b"def f(): pass"])
+def test_mocks_that_are_no_text_are_refused(functions):
+    with pytest.raises(DataError, match=r"mock functions: found \w+, expected their source"):
+        execute("1", functions)
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ({"x": object()}, "context: 'x' is no JSON value .Object of type object"),
+        ({"x": [{1, 2}]}, "context: 'x' is no JSON value .Object of type set"),
+        ({1: 2}, "context: 1 is no name that a variable can have"),
+        ({"a b": 2}, "context: 'a b' is no name that a variable can have"),
+        ({"class": 2}, "context: 'class' is no name that a variable can have"),
+        ([1], "context: found list, expected variables by name"),
+    ],
+)
+def test_a_context_that_cannot_enter_the_sandbox_names_the_variable(context, message):
+    with pytest.raises(DataError, match=message):
+        execute("y = 1", context=context)
+
+
+def test_a_context_that_holds_itself_is_refused():
+    itself = {}
+    itself["x"] = itself
+    with pytest.raises(DataError, match="context: 'x' is no JSON value .Circular reference"):
+        execute("y = x", context=itself)
 
 
 def test_options_hold_within_a_block():

@@ -20,13 +20,15 @@ from fcb_toolkit import plots
 from fcb_toolkit.errors import DataError, UnknownName
 from fcb_toolkit.records import FailureKind
 
-from .toys import NAMES, frame, two_benchmarks
+from .toys import NAMES, curves, frame, two_benchmarks
 
 NAMED = sorted(plots.FIGURES)
 SIZES = [(name, models) for name in NAMED for models in (1, 3, 12) if (name, models) != ("differences", 1)]
 
 
 def draw(name, models=3, width="acl*", **options):
+    if name == "roc":
+        return plots.roc(curves(models), width=width, **options)
     data = frame(models)
     return plots.FIGURES[name](two_benchmarks(data) if name == "formats" else data, width=width, **options)
 
@@ -291,8 +293,22 @@ def test_all_pass_all_fail_and_nothing_scored_can_be_drawn(tmp_path):
     data.loc[data["run"] == "run-2", "outcome"] = "not_scored"
     data.loc[data["outcome"] != "fail", "failure"] = None
     for name in NAMED:
+        if name == "roc":  # takes no outcomes
+            continue
         source = two_benchmarks(data) if name == "formats" else data
         plots.save(plots.FIGURES[name](source), tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["failures", "flow"])
+def test_a_frame_in_which_nothing_is_scored_says_so(name):
+    data = frame(2).assign(outcome="not_scored", failure=None)
+    with pytest.raises(DataError, match=rf"plots\.{name}: none of the 200 rows is scored.*another metric"):
+        plots.FIGURES[name](data)
+
+
+def test_every_names_the_column_that_a_frame_lacks():
+    with pytest.raises(DataError, match=r"plots\.every: the frame lacks benchmark; found run, model"):
+        plots.every(frame(1).drop(columns="benchmark"))
 
 
 def test_published_numbers_are_hollow_named_with_their_source_and_without_interval():

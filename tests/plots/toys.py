@@ -74,3 +74,13 @@ def two_benchmarks(data):
     return data.assign(
         benchmark=np.where(data["category"].isin(["call", "slot"]), "dpab/pythonic", "dpab/json")
     )
+
+
+def curves(models=3):
+    """Operating points over thresholds, one curve a name."""
+    wrong = np.linspace(0, 1, 21)
+    parts = [
+        pd.DataFrame({"curve": name, "wrong": wrong, "right": wrong ** (0.2 + 0.06 * index)})
+        for index, name in enumerate(NAMES[:models])
+    ]
+    return pd.concat(parts, ignore_index=True)

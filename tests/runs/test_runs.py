@@ -347,3 +347,46 @@ def test_a_judges_verdicts_are_not_overwritten_by_rescoring():
     run = fcb.evaluate(ScriptedModel([RIGHT]), CASES[:1], progress=False)
     with pytest.raises(DataError, match="a judge's verdicts are made by `fcb judge"):
         fcb.rescore(run, "rubric")
+
+
+def test_one_metric_may_be_given_by_its_name_alone():
+    run = fcb.evaluate(ScriptedModel(["안녕하세요"]), CASES, metrics="schema_valid", progress=False)
+    assert len(run.verdicts["schema_valid"]) == len(CASES)
+
+
+@pytest.mark.parametrize(("metrics", "error"), [("call_macht", UnknownName), (3, DataError)])
+def test_metrics_are_checked_before_anything_is_generated(metrics, error):
+    asked = []
+    model = ScriptedModel(lambda messages, tools: asked.append(messages))
+    with pytest.raises(
+        error, match="Did you mean 'call_match'|metrics: found int, expected a name or a list"
+    ):
+        fcb.evaluate(model, CASES, metrics=metrics, progress=False)
+    assert not asked
+
+
+@pytest.mark.parametrize("cases", [None, 3])
+def test_cases_that_are_no_list_are_refused(cases):
+    with pytest.raises(DataError, match=r"cases: found \w+, expected a list of Case"):
+        fcb.evaluate(ScriptedModel(["x"]), cases, progress=False)
+
+
+def test_a_replay_of_a_path_says_how_to_load_the_run():
+    with pytest.raises(DataError, match=r"ReplayModel: found str, expected a Run; .*fcb.load_run"):
+        ReplayModel("runs/demo")
+
+
+def test_no_tools_may_be_given_as_none():
+    message = [{"role": "user", "content": "안녕"}]
+    model = ScriptedModel(["네"])
+    assert model.prepare(message, None) == model.prepare(message)
+
+
+@pytest.mark.parametrize("name", ["replies.jsonl", "cases.jsonl", "prompts.jsonl"])
+def test_a_folder_in_place_of_a_runs_file_is_told(tmp_path, name):
+    out = tmp_path / "run"
+    fcb.evaluate(ScriptedModel(["x"]), CASES, out, progress=False)
+    (out / name).unlink()
+    (out / name).mkdir()
+    with pytest.raises(DataError, match=rf"{name}: is a folder, expected a file"):
+        fcb.load_run(out)
