@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,15 @@ def job(tmp_path_factory):
     made = Job(tmp_path_factory.mktemp("job"))
     assert main(made.arguments(made.whole)) == 0
     return made
+
+
+def running(process):
+    """Whether it still runs; takes up to a tenth of a second, in which others can use the processor."""
+    try:
+        process.wait(0.1)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
 
 
 def stored(folder):

@@ -8,7 +8,7 @@ import sys
 
 import psutil
 import pytest
-from conftest import content, stored
+from conftest import content, running, stored
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def kill_rank(command, rank, ready):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, text=True, env=ENVIRONMENT, **pipes) as launcher:
         victim = None
-        while launcher.poll() is None:
+        while running(launcher):
             victim = victim or of_rank(launcher, rank)
             if victim is not None and ready():
                 victim.send_signal(signal.SIGKILL)

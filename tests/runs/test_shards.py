@@ -138,13 +138,13 @@ class Table:
             return self.changed.wait_for(lambda: name in self.texts, seconds)
 
 
-def together(monkeypatch, out, models, works=None):
+def together(monkeypatch, out, models, works=None, patience=60):
     """One rank a model, each in a thread; gives what each returned or raised."""
     import fcb_toolkit.models.huggingface_launch as launch
 
     table, found = Table(), {}
     monkeypatch.setattr(launch, "Table", lambda seconds: table)
-    monkeypatch.setattr(processes, "START_PATIENCE", 0.2)
+    monkeypatch.setattr(processes, "START_PATIENCE", patience)
 
     def one(rank):
         work = (works or {}).get(rank) or Work(CASES, fcb.Generation(), out, Session(False, None, None))
@@ -202,7 +202,7 @@ def test_a_process_that_dies_before_its_first_reply_is_named_too(monkeypatch, tm
         raise RuntimeError("no such device")
 
     monkeypatch.setattr(processes, "Shard", broken)
-    found = together(monkeypatch, tmp_path / "run", [ScriptedModel([RIGHT]), ScriptedModel([RIGHT])])
+    found = together(monkeypatch, tmp_path / "run", [ScriptedModel([RIGHT])] * 2, patience=0.1)
     assert "rank 1 ended with" in str(found[0])
 
 
@@ -214,15 +214,14 @@ def test_an_error_of_the_first_process_ends_the_others(monkeypatch, tmp_path):
 
 
 def test_a_process_with_another_model_or_other_cases_is_refused(monkeypatch, tmp_path):
-    found = together(
-        monkeypatch, tmp_path / "a", [ScriptedModel([RIGHT]), ScriptedModel([RIGHT], name="other")]
-    )
+    models = [ScriptedModel([RIGHT]), ScriptedModel([RIGHT], name="other")]
+    found = together(monkeypatch, tmp_path / "a", models, patience=0.1)
     assert "rank 1 of 2: not the model or settings of rank 0" in str(found[1])
     assert "rank 1 ended with" in str(found[0])
     work = Work(
         (*CASES[:8], case(8, "다른 질문")), fcb.Generation(), tmp_path / "b", Session(False, None, None)
     )
-    found = together(monkeypatch, tmp_path / "b", [ScriptedModel([RIGHT]), ScriptedModel([RIGHT])], {1: work})
+    found = together(monkeypatch, tmp_path / "b", [ScriptedModel([RIGHT])] * 2, {1: work}, patience=0.1)
     assert "rank 1 of 2: not the cases of rank 0" in str(found[1])
 
 
@@ -277,3 +276,17 @@ def test_an_engine_that_is_none_is_named():
 def test_read_replies_of_a_run_without_shards_is_its_main_file(tmp_path):
     run = fcb.evaluate(ScriptedModel([RIGHT]), CASES, tmp_path, progress=False)
     assert tuple(disk.read_replies(tmp_path, []).values()) == run.replies
+
+
+def test_processes_of_a_launcher_take_a_gpu_each(monkeypatch):
+    import torch
+
+    from fcb_toolkit.models.huggingface_load import ModelOptions, _device
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert str(_device(ModelOptions())) == "cuda"
+    for rank, device in (("0", "cuda:0"), ("1", "cuda:1"), ("2", "cuda:0")):
+        monkeypatch.setenv("LOCAL_RANK", rank)
+        assert str(_device(ModelOptions())) == device
+    assert str(_device(ModelOptions(device="cpu"))) == "cpu"
