@@ -106,6 +106,24 @@ def test_compare_of_a_run_with_itself_shows_no_difference(run_folder, capsys):
     assert main(["compare", str(run_folder), str(run_folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["difference"] == 0 and found["n"] == 6
+    assert found["paired_by"] == "case_id"
+
+
+def test_the_official_prompt_of_dpab_is_an_option_of_run(tmp_path, monkeypatch, capsys):
+    row = {"difficulty": "hard", "user_query": "인사해 줘", "checklist": {"functions": ["f"], "values": []}}
+    row |= dict.fromkeys(("mock_functions", "function_schema_python"), "def f():\n    return 1\n")
+    row |= {"function_schema_json": [{"name": "f"}]}
+    (tmp_path / "eval_alpha.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (tmp_path / "system_prompt_pythonic.txt").write_text("OFFICIAL {{functions_schema}}", encoding="utf-8")
+    model = ScriptedModel(["```python\nf()\n```"])
+    monkeypatch.setattr("fcb_toolkit.cli.server.load", lambda *given, **options: model)
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "dpab/pythonic", "--source", str(tmp_path), "--quiet"]
+    assert main([*command, "--prompt", "official"]) == 0
+    (case,) = fcb.load_run("runs/scripted-dpab-pythonic-official").cases
+    assert case.messages[0]["content"].startswith("OFFICIAL def f")
+    assert main([*command, "--prompt", "offical"]) == 2
+    assert "Did you mean 'official'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -85,17 +85,36 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 }
 
 
-def load_benchmark(name: str, source: str | Path | None = None) -> list[Case]:
+def load_benchmark(name: str, source: str | Path | None = None, *, prompt: str | None = None) -> list[Case]:
     """The cases of a benchmark, in file order.
 
     `source` is a folder or file; without it the copy that `fcb fetch` made, or the one that ships.
-    Raises `UnknownName` for a name that is not in `fcb.list_benchmarks()`, and `DataError` with file and
+    `prompt` (DPAB only) is the system prompt: `official`, read from the benchmark's folder, or one of
+    `dpab.PROMPTS`; None is our own of the mode.
+    Raises `UnknownName` for a name that is not in `fcb.list_benchmarks()` or no prompt, and `DataError` with file and
     line for anything that is wrong in the data.
     """
     if name not in BENCHMARKS:
         raise UnknownName("benchmark", name, BENCHMARKS)
     benchmark = BENCHMARKS[name]
-    return benchmark.load(_source(benchmark, source))
+    place = _source(benchmark, source)
+    if prompt is None:
+        return benchmark.load(place)
+    return dpab.with_prompt(benchmark.load(place), _prompt(name, prompt, place))
+
+
+def _prompt(name: str, prompt: str, source: Path) -> str:
+    family, _, mode = name.partition("/")
+    if family != "dpab":
+        raise DataError(
+            f"benchmark {name}: its messages are given as they are; prompt={prompt!r} (--prompt) is for "
+            "dpab/pythonic and dpab/json"
+        )
+    if prompt == "official":
+        return dpab.official_prompt(source, mode)
+    if prompt not in dpab.PROMPTS:
+        raise UnknownName("DPAB prompt", prompt, ("official", *dpab.PROMPTS))
+    return dpab.own_prompt(prompt)
 
 
 def _source(benchmark: Benchmark, source: str | Path | None) -> Path:

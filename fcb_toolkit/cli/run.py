@@ -29,7 +29,8 @@ def run(given: argparse.Namespace) -> int:
     mine, engine = _where(given)
     cases = _cases(given)
     model = _model(given, engine)
-    out = given.out or f"runs/{model.name.replace('/', '--')}-{given.benchmark.replace('/', '-')}"
+    asked = "-".join([given.benchmark.replace("/", "-"), *([given.prompt] if given.prompt else [])])
+    out = given.out or f"runs/{model.name.replace('/', '--')}-{asked}"
     quiet = given.quiet or (mine is not None and mine.rank > 0)
     options = {"metrics": given.metric, "progress": not quiet, "engine": engine, **_given(given, GENERATION)}
     done = evaluate(model, cases, out, **options)
@@ -49,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
 def _cases(given: argparse.Namespace) -> list[Case]:
     from fcb_toolkit.benchmarks import load_benchmark
 
-    cases = load_benchmark(given.benchmark, given.source)
+    cases = load_benchmark(given.benchmark, given.source, prompt=given.prompt)
     all_cases = len(cases)
     if given.only:
         cases = [c for c in cases if given.only in c.id or given.only in (c.category, c.condition)]

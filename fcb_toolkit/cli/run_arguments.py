@@ -27,6 +27,11 @@ def run_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("benchmark", help="a name that `fcb list` shows, e.g. sample/korean")
     verb.add_argument("--source", help="folder or file of the benchmark; default: the fetched copy")
     verb.add_argument(
+        "--prompt",
+        metavar="NAME",
+        help="DPAB's system prompt: official (from the benchmark's folder) or json_references; default: our own",
+    )
+    verb.add_argument(
         "--model", default="embedded", help="embedded, demo, hub id, folder, GGUF file, or openai:MODEL"
     )
     verb.add_argument("--out", help="folder of the run; default runs/MODEL-BENCHMARK")

@@ -12,7 +12,7 @@ import builtins
 import importlib
 import re
 
-from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, words
+from fcb_toolkit.execution.sandbox_lacks import MONTY_LACKS, MONTY_MODULES, words
 
 WALKS = words("""
     __class__ __mro__ __bases__ __base__ __subclasses__ __globals__ __code__ __closure__

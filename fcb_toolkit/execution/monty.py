@@ -30,7 +30,8 @@ from fcb_toolkit.execution.lacks import meaning
 from fcb_toolkit.execution.mocks import Mocks
 from fcb_toolkit.execution.options import ExecutionOptions
 from fcb_toolkit.execution.prelude import PRELUDE_NAMES, setup_source
-from fcb_toolkit.execution.program import MONTY_LACKS, TOUCHES_MACHINE, Program
+from fcb_toolkit.execution.program import Program
+from fcb_toolkit.execution.sandbox_lacks import MONTY_LACKS, TOUCHES_MACHINE
 from fcb_toolkit.execution.trace import Trace, TracedExecution
 from fcb_toolkit.records import ExecutionError
 

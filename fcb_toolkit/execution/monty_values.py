@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from fcb_toolkit.execution.program import words
+from fcb_toolkit.execution.sandbox_lacks import words
 from fcb_toolkit.execution.values import Opaque, plain
 
 _NOT_DATA = words("""

@@ -10,7 +10,7 @@ and `enumerate`, `round` to the nearest decimal, `callable`, `hasattr`, `exit`, 
 from __future__ import annotations
 
 from fcb_toolkit.execution.mocks import Mocks
-from fcb_toolkit.execution.program import MONTY_MODULES, words
+from fcb_toolkit.execution.sandbox_lacks import MONTY_MODULES, words
 
 PRELUDE_NAMES = words("""
     Any Callable Dict List Optional Tuple Union zip enumerate map filter ascii round hasattr callable exit quit __import__

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fcb_toolkit.execution.mocks import parse_quietly, top_level_names
-from fcb_toolkit.execution.program import words
+from fcb_toolkit.execution.sandbox_lacks import words
 from fcb_toolkit.jsonl import kind_of
 from fcb_toolkit.records import Case
 from fcb_toolkit.scoring.dpab_official import PRE_IMPORTED

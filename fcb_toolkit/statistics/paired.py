@@ -19,6 +19,8 @@ from fcb_toolkit.statistics.differences import Pairs, interval, least_difference
 from fcb_toolkit.statistics.inputs import as_frame, passed, units
 from fcb_toolkit.statistics.intervals import check_level
 
+SAME_PROBLEMS = ("dpab/json", "dpab/pythonic")
+"""Benchmarks that ask the same problems under other ids: a problem has one `serial_num` in all of them."""
 COUNTS = ("difference", "rate_a", "rate_b", "n", "clusters", "both", "only_a", "only_b", "neither")
 
 
@@ -57,6 +59,8 @@ class Comparison:
     """Rows of each side without a verdict; their pairs are left out."""
     unpaired: int
     """Rows of either side whose case and sample the other side lacks."""
+    paired_by: str = "case_id"
+    """`case_id`, or `serial_num` with the names of two benchmarks that ask the same problems."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -77,14 +81,16 @@ def compare(
 ) -> Comparison:
     """The paired comparison of two runs on the same cases (b minus a).
 
-    `a` and `b` are Runs or frames of `to_frame` with one run each. Pairs share case id and sample.
+    `a` and `b` are Runs or frames of `to_frame` with one run each. Pairs share case id and sample, or, where
+    one side is dpab/json and the other dpab/pythonic, serial number and sample (`paired_by` says which).
     The interval is Tango's score interval, at the effective number of pairs where pairs come in
     clusters (see docs/statistics.md). Raises `DataError` where no case is in both, or where a case
     and sample occurs twice on one side.
     """
     check_level(level)
     left, right = _side(a, metric, "first"), _side(b, metric, "second")
-    both = left.merge(right, on=["case_id", "sample"], suffixes=("_a", "_b"), validate="1:1")
+    paired_by = _paired_by(left, right)
+    both = left.merge(right, on=[paired_by.split()[0], "sample"], suffixes=("_a", "_b"), validate="1:1")
     if both.empty:
         raise DataError(
             f"compare: the runs share no case: the first has {len(left)} rows "
@@ -107,6 +113,7 @@ def compare(
         not_scored_a=int(left["passed"].isna().sum()),
         not_scored_b=int(right["passed"].isna().sum()),
         unpaired=len(left) + len(right) - 2 * len(both),
+        paired_by=paired_by,
         **counts,
     )
 
@@ -162,7 +169,7 @@ def _side(runs: Any, metric: str | None, which: str) -> pd.DataFrame:
         )
     side = pd.DataFrame({"case_id": frame["case_id"].astype(str)})
     side["sample"] = frame["sample"] if "sample" in frame.columns else 0
-    for name in ("cluster", "benchmark"):
+    for name in ("cluster", "benchmark", "serial_num"):
         if name in frame.columns:
             side[name] = frame[name]
     side["passed"] = passed(frame, metric)
@@ -174,6 +181,16 @@ def _side(runs: Any, metric: str | None, which: str) -> pd.DataFrame:
             "give one run a side, or use compare_all"
         )
     return side
+
+
+def _paired_by(left: pd.DataFrame, right: pd.DataFrame) -> str:
+    if not {"benchmark", "serial_num"} <= {*left.columns} & {*right.columns}:
+        return "case_id"
+    names = [*left["benchmark"].unique(), *right["benchmark"].unique()]
+    numbered = left["serial_num"].notna().all() and right["serial_num"].notna().all()
+    if sorted(map(str, names)) != list(SAME_PROBLEMS) or not numbered:
+        return "case_id"
+    return f"serial_num ({names[0]} with {names[1]})"
 
 
 def _example(side: pd.DataFrame) -> str:

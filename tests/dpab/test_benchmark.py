@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fcb_toolkit.benchmarks import dpab
+from fcb_toolkit.benchmarks import dpab, load_benchmark
 from fcb_toolkit.errors import DataError, UnknownName
 
 ROW = {
@@ -94,3 +94,22 @@ def test_the_published_problems(fcb_data):
         official = dpab.with_prompt(cases, dpab.official_prompt(fcb_data / "dpab", mode))
         assert dpab.PLACEHOLDER not in official[0].messages[0]["content"]
     assert cases[57].cluster == "row-0" and cases[58].cluster == "row-7"
+
+
+def test_the_official_prompt_and_our_others_are_chosen_by_name(tmp_path):
+    folder = write(tmp_path, ROW)
+    (folder / "system_prompt_json.txt").write_text("OFFICIAL {{functions_schema}}", encoding="utf-8")
+    (case,) = load_benchmark("dpab/json", folder, prompt="official")
+    assert case.messages[0]["content"].startswith("OFFICIAL [")
+    (case,) = load_benchmark("dpab/json", folder, prompt="json_references")
+    assert "result_of" in case.messages[0]["content"]
+    assert load_benchmark("dpab/json", folder) == dpab.load(folder, "json")
+
+
+def test_a_prompt_that_is_not_there_says_what_is(tmp_path):
+    with pytest.raises(UnknownName, match="unknown DPAB prompt 'offical'. Did you mean 'official'"):
+        load_benchmark("dpab/json", write(tmp_path, ROW), prompt="offical")
+    with pytest.raises(
+        DataError, match=r"sample/korean: .*prompt='official' .--prompt. is for dpab/pythonic"
+    ):
+        load_benchmark("sample/korean", prompt="official")

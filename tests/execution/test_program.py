@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fcb_toolkit.execution import execute, monty, prelude
-from fcb_toolkit.execution.program import MONTY_LACKS, MONTY_MODULES, read
+from fcb_toolkit.execution.program import read
+from fcb_toolkit.execution.sandbox_lacks import MONTY_LACKS, MONTY_MODULES
 
 
 def test_a_program_without_anything_special_is_not_rewritten():

@@ -226,3 +226,27 @@ def test_runs_themselves_can_be_summarised_and_compared():
     result = fcb.compare(*runs)
     assert (result.a, result.b) == ("네.", "아니요.")
     assert result.n + max(result.not_scored_a, result.not_scored_b) <= 20
+
+
+def in_mode(outcomes, mode, numbers, **columns):
+    ids = [f"dpab/{mode}/{number}" for number in numbers]
+    return side(outcomes, model=mode, benchmark=f"dpab/{mode}", case_id=ids, serial_num=numbers, **columns)
+
+
+def test_dpab_in_python_and_in_json_are_paired_by_their_problems():
+    result = statistics.compare(in_mode("pfp", "json", [0, 1, 2]), in_mode("pp", "pythonic", [2, 1]))
+    assert (result.n, result.unpaired, result.both, result.only_b) == (2, 1, 1, 1)
+    assert result.paired_by == "serial_num (dpab/json with dpab/pythonic)"
+
+
+def test_runs_of_one_benchmark_are_paired_by_their_cases():
+    a, b = in_mode("pf", "json", [0, 1]), in_mode("pp", "json", [0, 1])
+    assert statistics.compare(a, b).paired_by == "case_id"
+    assert statistics.compare(*counts(1, 1, 1, 1)).paired_by == "case_id"
+
+
+def test_other_benchmarks_of_one_family_are_not_paired_by_number():
+    a = side("pf", benchmark="functionchat/dialog", serial_num=[1, 2])
+    b = side("pf", benchmark="functionchat/singlecall", serial_num=[1, 2], case_id=["x", "y"])
+    with pytest.raises(DataError, match="the runs share no case"):
+        statistics.compare(a, b)
