@@ -26,6 +26,10 @@ ALONE = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
+    # Ray Data's own statistics; errors of the work itself are raised.
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    # A worker that does not come up in time is replaced; on a busy machine the next one is no faster.
+    "RAY_worker_register_timeout_seconds": "600",
 }
 """Environment of a cluster that is started here."""
 
