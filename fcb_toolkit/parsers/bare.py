@@ -21,7 +21,7 @@ from fcb_toolkit.parsers.values import Value, read_value
 _KEYS = "name|tool_name|function_name|function|function_call|type|id|tool|tool_calls|calls|function_calls|role|content|tool_call_id"
 _QUOTE = "[\"'\u201c\u201d\u201e\u2018\u2019\uff02\uff07]"
 _START = re.compile(
-    rf"[\[{{]\s*+(?:\{{\s*+)?+{_QUOTE}(?:(?:{_KEYS}|{'|'.join(ARGUMENT_KEYS)}){_QUOTE}\s*+[:\uff1a]"
+    rf"[\[{{]\s*+(?:\{{\s*+)?{_QUOTE}(?:(?:{_KEYS}|{'|'.join(ARGUMENT_KEYS)}){_QUOTE}\s*+[:\uff1a]"
     rf"|[^\W\d][\w.\-]{{0,100}}+{_QUOTE}\s*+[:\uff1a]\s*+\{{)"
 )
 _NAME = re.compile(r"""["'](?:name|tool_name|function)["']\s*+:\s*+["']([^"'\n]{1,200})["']""")

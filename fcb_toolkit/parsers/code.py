@@ -23,7 +23,8 @@ _ONE_LINE = re.compile(r"```(?:python3?|py)?[ \t]+(?P<code>[^`\n]{1,5000})```")
 _LABEL = re.compile(r"[\s{.]*([\w+#-]*)")
 _PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "pycon"})
 _QUOTES = re.compile(
-    r"""(?P<comment>\#[^\n]*+)|(?P<triple>\"\"\"|''')|(?P<line>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')"""
+    r"""(?P<comment>\#[^\n]*+)|(?P<triple>\"\"\"|''')"""
+    r"""|(?P<line>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*')"""
 )
 
 

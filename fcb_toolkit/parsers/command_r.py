@@ -17,7 +17,7 @@ from fcb_toolkit.parsers.tool_call_tag import Tag, read_json_block
 
 ACTION, ACTION_END = "<|START_ACTION|>", "<|END_ACTION|>"
 _TOKENS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", ACTION_END)
-_ACTION = re.compile(r"<\|START_ACTION\|>|(?:^|\n)Action:\s*+```(?:json)?+\s*+(?=[\[{])")
+_ACTION = re.compile(r"<\|START_ACTION\|>|(?:^|\n)Action:\s*+```(?:json)?\s*+(?=[\[{])")
 _NO_CALL = ("directly-answer", "directly_answer")
 
 
@@ -54,6 +54,6 @@ FORMAT = Format(
     name="command_r",
     read=read,
     models="Command R, R+, R7B, A",
-    signature=re.compile(r"<\|START_ACTION\|>|(?:^|\n)Action:\s*+```(?:json)?+\s*+\["),
+    signature=re.compile(r"<\|START_ACTION\|>|(?:^|\n)Action:\s*+```(?:json)?\s*+\["),
     openers=(ACTION, "\nAction:"),
 )

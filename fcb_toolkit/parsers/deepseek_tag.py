@@ -21,7 +21,7 @@ from fcb_toolkit.parsers.values import read_value
 
 OUTER, OUTER_END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 OPEN, SEPARATOR, CLOSE = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"
-_FENCED = re.compile(r"\s*+(?P<name>[^\s`{}<>\"']{1,200})\s*+(?P<fence>```(?:json)?+)?+\s*+(?=[{\"'])")
+_FENCED = re.compile(r"\s*+(?P<name>[^\s`{}<>\"']{1,200})\s*+(?P<fence>```(?:json)?)?\s*+(?=[{\"'])")
 _RESPELLED = re.compile(r"<[｜|]tool(?:▁|_|\\_| )(calls|call|sep)(?:(?:▁|_|\\_| )(begin|end))?[｜|]>")
 _LAST_WORD = re.compile(r"([^\s<>{}]{1,200})\s*+\Z")
 _FENCE_END = re.compile(r"\s*+```")

@@ -25,7 +25,7 @@ MARKUP = Markup(
     opening=re.compile(r"<parameter(?:=| name=)(?P<name>[^>\n]{1,200})>"),
     close="</parameter>",
     after=re.compile(
-        r"\s*+(?:<parameter[= ]|</function>(?!\s*+(?:</tool_call>)?+\s*+</parameter>)|</tool_call>|\Z)"
+        r"\s*+(?:<parameter[= ]|</function>(?!\s*+(?:</tool_call>)?\s*+</parameter>)|</tool_call>|\Z)"
     ),
     end=re.compile(r"</function>|</tool_call>"),
     lines=True,

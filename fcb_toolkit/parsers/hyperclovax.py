@@ -20,7 +20,7 @@ CALL_HEADER = " -> tool/function_call\n"
 _CALL = re.compile(r"\s*+->\s*+tool/function_call\s*+")
 _THINK = re.compile(r"/think[ \t]*+(?:\n|\Z)")
 _END = "<|im_end|>"
-_NEXT = re.compile(r"<\|im_end\|>(?:<\|(?:stop|endofturn)\|>)?+\s*+(?:<\|im_start\|>assistant)?+")
+_NEXT = re.compile(r"<\|im_end\|>(?:<\|(?:stop|endofturn)\|>)?\s*+(?:<\|im_start\|>assistant)?")
 
 
 def read(reading: Reading) -> None:

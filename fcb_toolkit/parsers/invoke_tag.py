@@ -50,7 +50,7 @@ def invoke_tags(prefix: str, blocks: tuple[tuple[str, str], ...]) -> Invoke:
             ),
             close=close,
             after=re.compile(
-                rf"\s*+(?:<{prefix}parameter\s|{invoke_close}(?!\s*+(?:{ends})?+\s*+{close})|{ends}|\Z)"
+                rf"\s*+(?:<{prefix}parameter\s|{invoke_close}(?!\s*+(?:{ends})?\s*+{close})|{ends}|\Z)"
             ),
             end=re.compile(f"{invoke_close}|{ends}"),
         ),

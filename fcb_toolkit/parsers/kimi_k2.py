@@ -18,7 +18,7 @@ SECTIONS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
 SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _ID = re.compile(r"functions\.(?P<name>.{1,200}):[0-9]{1,9}", re.DOTALL)
 _INDEX = re.compile(r":[0-9]{1,9}\Z")
-_LOOSE_ID = re.compile(r"(?:functions[._])?+(?P<name>.{1,200}?)(?:[:_][0-9]{1,9})?", re.DOTALL)
+_LOOSE_ID = re.compile(r"(?:functions[._])?(?P<name>.{1,200}?)(?:[:_][0-9]{1,9})?", re.DOTALL)
 
 
 def read(reading: Reading) -> None:

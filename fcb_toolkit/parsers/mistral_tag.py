@@ -19,7 +19,7 @@ from fcb_toolkit.parsers.values import read_value
 
 MARK = "[TOOL_CALLS]"
 _HEAD = re.compile(
-    r"\s*+(?P<name>[^\s\[\]{}()\"']{1,200})\s*+(?:\[CALL_ID\](?P<id>[^\[{\s]{0,80})\s*+)?+(?P<args>\[ARGS\])?+\s*+"
+    r"\s*+(?P<name>[^\s\[\]{}()\"']{1,200})\s*+(?:\[CALL_ID\](?P<id>[^\[{\s]{0,80})\s*+)?(?P<args>\[ARGS\])?\s*+"
 )
 _LIST = Tag(open=MARK, close="", as_list=True)
 

@@ -154,7 +154,7 @@ def read_call(scan: Scan, start: int) -> Calls:
 
 
 _ASSIGNED = re.compile(r"([^\W\d]\w{0,100}+)\s*+=(?!=)\s*+(?=[^\W\d(])")
-_WRAPPED = re.compile(r"(?:await\s++)?+(?:print\s*+\(\s*+)?+(?:await\s++)?+")
+_WRAPPED = re.compile(r"(?:await\s++)?(?:print\s*+\(\s*+)?(?:await\s++)?")
 _PRINTED = re.compile(r"print\s*+\(\s*+([^\W\d]\w{0,100}+)\s*+\)")
 _COMMENT = re.compile(r"#[^\n]*+\n?")
 

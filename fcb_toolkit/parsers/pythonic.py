@@ -14,8 +14,8 @@ from fcb_toolkit.parsers.reading import Format, Reading
 PYTHON_TAG = "<|python_tag|>"
 _LIST = re.compile(rf"\[\s*+({NAME})\s*+\(")
 _KEYWORD = re.compile(r"\s*+[^\W\d][\w\-]{0,200}+\s*+=")
-_WHOLE_FENCE = re.compile(r"```(?:python|py|tool_code)?+[ \t]*+\r?\n")
-_PROGRAM = re.compile(rf"#|(?:[^\W\d]\w{{0,100}}+\s*+=\s*+)?+(?:await\s++|print\s*+\(\s*+)*+{NAME}\s*+\(")
+_WHOLE_FENCE = re.compile(r"```(?:python|py|tool_code)?[ \t]*+\r?\n")
+_PROGRAM = re.compile(rf"#|(?:[^\W\d]\w{{0,100}}+\s*+=\s*+)?(?:await\s++|print\s*+\(\s*+)*{NAME}\s*+\(")
 _FENCE_BEFORE = re.compile(r"```[\w+-]{0,20}[ \t]*\n?\s*$")
 
 

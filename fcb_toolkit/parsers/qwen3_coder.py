@@ -45,6 +45,6 @@ FORMAT = Format(
     name="qwen3_coder",
     read=read,
     models="Qwen3-Coder, Qwen3.5",
-    signature=re.compile(r"(?:<tool_call>\s*+)?+" + _CALL.pattern),
+    signature=re.compile(r"(?:<tool_call>\s*+)?" + _CALL.pattern),
     openers=("<tool_call>", "<function="),
 )

@@ -21,7 +21,7 @@ from fcb_toolkit.parsers.offered import Offered
 from fcb_toolkit.parsers.scan import Scan
 from fcb_toolkit.records import ParseError, ToolCall
 
-EMPTY_FENCE = re.compile(r"```[\w+-]{0,20}\s*+(?:```)?+")
+EMPTY_FENCE = re.compile(r"```[\w+-]{0,20}\s*+(?:```)?")
 
 REPAIRS = {
     "alias": "a key has another name than the format's",

@@ -18,8 +18,8 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import read_value
 
 _HEAD = re.compile(
-    rf"(?:(?:assistant)?+(?:commentary|analysis) to=)?+({NAME})(?::[0-9]{{1,4}})?+"
-    r"(?:\s++json(?=\{))?+\s*+(?:```(?:json)?+\s*+)?+(?=\{)"
+    rf"(?:(?:assistant)?(?:commentary|analysis) to=)?({NAME})(?::[0-9]{{1,4}})?"
+    r"(?:\s++json(?=\{))?\s*+(?:```(?:json)?\s*+)?(?=\{)"
 )
 _FENCE = re.compile(r"\s*+```")
 _PREFIXES = ("functions.", "function")

@@ -25,8 +25,8 @@ from fcb_toolkit.parsers.reading import Reading
 from fcb_toolkit.parsers.values import Value, decode_escaped, read_value
 
 Dialect = Literal["json", "function", "keys"]
-_FENCE = re.compile(r"\s*+```(?:json)?+\s*+(?=[{\[])")
-_JSON_START = re.compile(r"(?:<?+[|\w]{0,20}>?+\s*+)?+\{")
+_FENCE = re.compile(r"\s*+```(?:json)?\s*+(?=[{\[])")
+_JSON_START = re.compile(r"(?:<?+[|\w]{0,20}>?+\s*+)?\{")
 """JSON, and what is left of a tag before it."""
 _NAMED_JSON = re.compile(rf"({NAME})\s*+(?=\{{)")
 _LONGEST_NON_CALL = 2000

@@ -1,14 +1,17 @@
 """No text costs a parser more than linear work. Counted in steps of the interpreter, never in seconds."""
 
+import re
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 from parser_writers import WRITERS, tools_for
 
+import fcb_toolkit
 from fcb_toolkit.parsers import FORMATS, code, parse, sniff
 from fcb_toolkit.parsers.reasoning import split
 from fcb_toolkit.parsers.scan import FACTOR, FLOOR, Scan, TooComplex
@@ -172,3 +175,15 @@ def test_white_space_costs_a_signature_linear_work(space: str) -> None:
 @pytest.mark.parametrize("before", ["", "\n", "네.\n\n  \n\t", "<think>음</think> \n\n"])
 def test_white_space_before_a_list_of_calls_keeps_it_recognised(before: str) -> None:
     assert sniff(before + "[f(a=1)]") == "pythonic"
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """CPython before 3.11.5 matches those wrongly (gh-106052, gh-100061); of single characters it is sound."""
+    possessive_group = re.compile(r"\)(?:[?*+]|\{[0-9,]+\})\+|\(\?>")
+    found = {
+        f"{file.name}: {line.strip()}"
+        for file in Path(fcb_toolkit.__file__).parent.rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if possessive_group.search(line)
+    }
+    assert found == set()
