@@ -157,6 +157,9 @@ class Generation:
     """None: chosen from the memory that the real lengths need."""
     constrain: str | None = None
     """None, or "tools": the reply must be a valid call of one of the tools, or plain text."""
+    stop_after_calls: bool = False
+    """True: a reply ends with the mark that closes its format's calls, where the format has one and it is one
+    token of the model. What the model would have written after it is lost, to the strict check as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ import argparse
 from fcb_toolkit.cli import server
 from fcb_toolkit.cli.output import json_option
 
-GENERATION = ("max_new_tokens", "temperature", "top_p", "seed", "samples", "batch_size", "constrain")
+GENERATION = (
+    "max_new_tokens",
+    "temperature",
+    "top_p",
+    "seed",
+    "samples",
+    "batch_size",
+    "constrain",
+    "stop_after_calls",
+)
 MODEL = (
     "device",
     "dtype",
@@ -66,6 +75,12 @@ def _generation(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--samples", type=positive, metavar="N", help="replies to each case, default 1")
     group.add_argument("--batch-size", type=positive, metavar="N", help="default: what the memory takes")
     group.add_argument("--constrain", choices=("tools",), help="only valid calls of the tools, or plain text")
+    group.add_argument(
+        "--stop-after-calls",
+        action="store_true",
+        default=None,
+        help="end a reply where its format closes the calls, if the format has such a mark",
+    )
 
 
 def _model(group: argparse._ArgumentGroup) -> None:

@@ -14,6 +14,7 @@ from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_constrain import Constraints
 from fcb_toolkit.models.huggingface_devices import places
 from fcb_toolkit.models.huggingface_response import ResponseReader
+from fcb_toolkit.parsers import FORMATS
 from fcb_toolkit.records import Generation, Message, Rendered, Reply, Tool
 from fcb_toolkit.rendering import load_template, render
 
@@ -92,13 +93,22 @@ class HuggingFaceModel:
             if longest is not None and len(ids) + settings.max_new_tokens > longest:
                 yield from too_long(index, len(ids), longest, settings)
             else:
-                waiting += [Prompt(index, sample, ids, rendered) for sample in range(settings.samples)]
+                closes = self.closes(rendered.format) if settings.stop_after_calls else ()
+                waiting += [
+                    Prompt(index, sample, ids, rendered, closes) for sample in range(settings.samples)
+                ]
         engine = huggingface_prefix if self.engine == "prefix" else huggingface_plain
         if self.responses is not None and waiting:
             self.responses.start()
         for prompt, reply in engine.generate(self, waiting, settings):
             read = self.responses.read(reply, prompt.rendered) if self.responses is not None else reply
             yield prompt.index, read
+
+    def closes(self, format: str) -> tuple[int, ...]:
+        """The format's closing marks of calls that are one token here."""
+        marks = FORMATS[format].closes if format in FORMATS else ()
+        tokens = [self.tokenizer(mark, add_special_tokens=False)["input_ids"] for mark in marks]
+        return tuple(ids[0] for ids in tokens if len(ids) == 1)
 
     @cached_property
     def engine(self) -> str:

@@ -25,6 +25,8 @@ class Prompt:
     sample: int
     ids: list[int]
     rendered: Rendered
+    closes: tuple[int, ...] = ()
+    """Tokens that end its reply besides those that end a turn."""
 
 
 def cache_bytes_per_token(model: Any) -> int:

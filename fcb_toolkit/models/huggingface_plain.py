@@ -71,18 +71,24 @@ def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generatio
         out = model.generate(
             ids,
             attention_mask=mask,
-            generation_config=_config(owner, settings, pad),
+            generation_config=_config(settings, _stops(owner, batch), pad),
             logits_processor=LogitsProcessorList([OnlyThePicked(Picker(owner, settings), batch)]),
         )
     seconds = (time.perf_counter() - started) / len(batch)
     replies = []
     for prompt, row in zip(batch, out[:, width:].tolist(), strict=True):
-        new, finish = cut_at_stop(row, owner.stop_ids)
+        new, finish = cut_at_stop(row, (*owner.stop_ids, *prompt.closes))
         replies.append(make_reply(tokenizer, prompt, new, finish, seconds))
     return replies
 
 
-def _config(owner: HuggingFaceModel, settings: Generation, pad: int) -> GenerationConfig:
+def _stops(owner: HuggingFaceModel, batch: Sequence[Prompt]) -> list[int]:
+    """Where rows stop at different tokens, all go on to the end of their turn and are cut afterwards."""
+    closes = {prompt.closes for prompt in batch}
+    return [*owner.stop_ids, *(closes.pop() if len(closes) == 1 else ())]
+
+
+def _config(settings: Generation, stops: list[int], pad: int) -> GenerationConfig:
     """Every setting is given: what a checkpoint's generation_config asks for (sampling, a repetition
     penalty, top_k) would make two models incomparable."""
     return GenerationConfig(
@@ -91,7 +97,7 @@ def _config(owner: HuggingFaceModel, settings: Generation, pad: int) -> Generati
         num_beams=1,
         repetition_penalty=1.0,
         no_repeat_ngram_size=0,
-        eos_token_id=list(owner.stop_ids),
+        eos_token_id=stops,
         pad_token_id=pad,
         use_cache=True,
     )

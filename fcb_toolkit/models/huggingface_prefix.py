@@ -258,10 +258,13 @@ class PrefixEngine:
         return batch, logits
 
     def _ended(self, request: Request) -> bool:
-        return request.new[-1] in self.owner.stop_ids or len(request.new) >= self.settings.max_new_tokens
+        return request.new[-1] in self._stops(request) or len(request.new) >= self.settings.max_new_tokens
+
+    def _stops(self, request: Request) -> tuple[int, ...]:
+        return (*self.owner.stop_ids, *request.prompt.closes)
 
     def _finished(self, request: Request) -> tuple[Prompt, Reply]:
-        ids, finish = cut_at_stop(request.new, self.owner.stop_ids)
+        ids, finish = cut_at_stop(request.new, self._stops(request))
         return request.prompt, make_reply(self.owner.tokenizer, request.prompt, ids, finish, request.seconds)
 
 

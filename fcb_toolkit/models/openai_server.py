@@ -134,8 +134,10 @@ class OpenAIServer:
 
     def generate_wanted(self, wanted: Wanted) -> Iterator[tuple[int, Reply]]:
         """Replies as they come. Stopped early, it waits some seconds for what is on its way."""
-        if wanted.settings.constrain:
-            raise ModelError(f"{self.name}: constrained decoding is not for a model behind a server")
+        if wanted.settings.constrain or wanted.settings.stop_after_calls:
+            raise ModelError(
+                f"{self.name}: constrain and stop_after_calls are not for a model behind a server"
+            )
         jobs = deque(
             (index, sample)
             for index in range(len(wanted.prompts))

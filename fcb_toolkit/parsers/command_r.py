@@ -56,4 +56,5 @@ FORMAT = Format(
     models="Command R, R+, R7B, A",
     signature=re.compile(r"<\|START_ACTION\|>|(?:^|\n)Action:\s*+```(?:json)?\s*+\["),
     openers=(ACTION, "\nAction:"),
+    closes=(ACTION_END,),
 )

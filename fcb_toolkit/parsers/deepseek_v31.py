@@ -2,7 +2,7 @@
 
 import re
 
-from fcb_toolkit.parsers.deepseek_tag import OPEN, OUTER, read_deepseek
+from fcb_toolkit.parsers.deepseek_tag import OPEN, OUTER, OUTER_END, read_deepseek
 from fcb_toolkit.parsers.reading import Format
 
 FORMAT = Format(
@@ -11,4 +11,5 @@ FORMAT = Format(
     models="DeepSeek-V3.1",
     signature=re.compile(r"<｜tool▁sep｜>\s*+\{"),
     openers=(OUTER, OPEN),
+    closes=(OUTER_END,),
 )

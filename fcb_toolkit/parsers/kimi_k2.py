@@ -99,4 +99,5 @@ FORMAT = Format(
     models="Kimi K2",
     signature=re.compile(r"<\|tool_calls?_section_begin\|>|<\|tool_call_begin\|>"),
     openers=(*SECTIONS, OPEN),
+    closes=SECTION_ENDS,
 )

@@ -126,6 +126,8 @@ class Format:
     """None: the format has no mark of its own (bare JSON)."""
     openers: tuple[str, ...] = ()
     """Literal marks that begin a call: reasoning ends there if it was never closed."""
+    closes: tuple[str, ...] = ()
+    """Marks after which no further call comes: generation may stop there."""
     bare: bool = False
     """True: the format is bare JSON or code, so an unmarked JSON call needs no repair of its own."""
     splits_reasoning: bool = True

@@ -121,6 +121,7 @@ def generation_settings(given: dict[str, Any]) -> Generation:
         "samples": settings.samples >= 1 and (settings.samples == 1 or settings.temperature > 0),
         "batch_size": settings.batch_size is None or settings.batch_size >= 1,
         "constrain": settings.constrain in (None, "tools"),
+        "stop_after_calls": isinstance(settings.stop_after_calls, bool),
     }
     expected = {
         "max_new_tokens": "at least 1",
@@ -129,6 +130,7 @@ def generation_settings(given: dict[str, Any]) -> Generation:
         "samples": "1, or more with a temperature above 0 (greedy samples are all the same)",
         "batch_size": "at least 1",
         "constrain": "None or 'tools'",
+        "stop_after_calls": "True or False",
     }
     for name, right in limits.items():
         if not right:
