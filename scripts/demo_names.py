@@ -12,9 +12,10 @@ from demo_korean import KIN, RANKS, WORDS, invented
 
 def person(rng: random.Random) -> str:
     style = rng.random()
-    if style < 0.6:
-        return rng.choice(WORDS["SURNAMES"]) + rng.choice(WORDS["GIVEN"]) + rng.choice(WORDS["GIVEN"])
-    if style < 0.75:
+    if style < 0.65:
+        given = rng.choice(WORDS["GIVEN"]) + rng.choice(WORDS["GIVEN"])
+        return given if style < 0.25 else rng.choice(WORDS["SURNAMES"]) + given
+    if style < 0.78:
         return rng.choice(KIN)
     if style < 0.9:
         return f"{rng.choice(WORDS['SURNAMES'])}{rng.choice(RANKS)}"

@@ -47,9 +47,12 @@ def measured(units: str, low: int, high: int, step: int = 1, tenths: float = 0.0
 def money(rng: random.Random) -> Said:
     style = rng.random()
     gap = rng.choice(("", " "))
-    if style < 0.45:
+    if style < 0.42:
         n = rng.randint(1, 99)
         return f"{n}만{gap}원", n * 10000
+    if style < 0.5:
+        n, m = rng.randint(1, 9), rng.choice((0, 0, rng.randint(1, 9)))
+        return f"{n}억{f' {m}천만' if m else ''} 원", n * 10**8 + m * 10**7
     if style < 0.6:
         n, m = rng.randint(1, 30), rng.randint(1, 9)
         return f"{n}만{gap}{m}천{gap}원", n * 10000 + m * 1000
@@ -58,6 +61,37 @@ def money(rng: random.Random) -> Said:
         return f"{SINO[n - 1] if n > 1 else ''}만 원", n * 10000
     n = rng.randint(10, 990) * rng.choice((100, 1000))
     return (f"{n:,}원" if rng.random() < 0.6 else f"{n}원"), n
+
+
+def minutes_said(rng: random.Random) -> Said:
+    """A length of time in hours and minutes, as minutes: 한 시간 반 is 90."""
+    h, m = rng.randint(0, 4), rng.choice((0, 0, 30, rng.choice((10, 15, 20, 40, 45, 50))))
+    if not h:
+        m = m or 30
+        return f"{m}분", m
+    hours = rng.choice((f"{HANGUL_COUNT[h - 1]} 시간", f"{h}시간"))
+    return hours + {0: "", 30: rng.choice((" 반", " 30분"))}.get(m, f" {m}분"), 60 * h + m
+
+
+def span_months(rng: random.Random) -> Said:
+    """A length of time in years or months, as months: 2년 is 24."""
+    years, months = rng.randint(1, 12), rng.randint(1, 48)
+    style = rng.random()
+    if style < 0.45:
+        return f"{years}년", 12 * years
+    if style < 0.6:
+        return f"{years}년 반", 12 * years + 6
+    if style < 0.7:
+        return f"{years}년 {months % 11 + 1}개월", 12 * years + months % 11 + 1
+    return f"{months}개월", months
+
+
+def shift(rng: random.Random) -> Said:
+    """Up or down by some steps: 두 칸 낮춰서 is -2."""
+    n, up = rng.randint(1, 6), rng.random() < 0.5
+    unit = rng.choice(("칸", "칸", "단계", "단"))
+    count = f"{HANGUL_COUNT[n - 1]} {unit}" if rng.random() < 0.6 and unit == "칸" else f"{n}{unit}"
+    return f"{count} {'올려서' if up else '낮춰서'}", n if up else -n
 
 
 def spoken_number(rng: random.Random) -> Said:
@@ -89,12 +123,15 @@ def spoken_date(rng: random.Random) -> Said:
 def iso_date(rng: random.Random, today: date) -> Said:
     """A date as said, and as YYYY-MM-DD counted from `today`."""
     style = rng.random()
-    if style < 0.42:
+    if style < 0.38:
         said, ahead = rng.choice(
             (("오늘", 0), ("내일", 1), ("내일", 1), ("모레", 2), ("글피", 3), ("사흘 뒤", 3))
         )
         return said, (today + timedelta(ahead)).isoformat()
-    if style < 0.55:
+    if style < 0.48:
+        ahead = rng.randint(1, 6)
+        return f"{WEEKDAYS[(today.weekday() + ahead) % 7]}요일", (today + timedelta(ahead)).isoformat()
+    if style < 0.57:
         ahead = rng.randint(2, 9)
         return f"{ahead}일 뒤", (today + timedelta(ahead)).isoformat()
     if style < 0.68:

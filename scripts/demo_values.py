@@ -20,7 +20,10 @@ from demo_numbers import (
     counted,
     full_hour,
     measured,
+    minutes_said,
     money,
+    shift,
+    span_months,
     spoken_date,
     spoken_number,
     spoken_time,
@@ -28,7 +31,8 @@ from demo_numbers import (
 
 
 def value_of(kind: str, rng: random.Random) -> Said:
-    """What is said, and the value for the call. `kind` is a name below, `list(kind)`, `enum(...)`, `bool(...)`."""
+    """What is said, and the value for the call. `kind` is a name below, `list(kind)`, `objects(key:kind, ...)`,
+    `enum(...)`, `bool(...)`."""
     name, _, inside = kind.partition("(")
     inside = inside.removesuffix(")")
     if name == "list":
@@ -37,6 +41,8 @@ def value_of(kind: str, rng: random.Random) -> Said:
         joined = [str(item) for item in items]
         said = ", ".join(joined) if rng.random() < 0.6 or len(items) < 2 else ""
         return said or ", ".join([*joined[:-2], f"{josa(joined[-2], '랑')} {joined[-1]}"]), items
+    if name == "objects":
+        return _objects(inside, rng)
     if name == "enum":
         value, _, said = rng.choice([option.strip() for option in inside.split(",")]).partition(":")
         return said or value, value
@@ -52,6 +58,9 @@ def json_type(kind: str) -> dict[str, Any]:
     name, _, inside = kind.partition("(")
     if name == "list":
         return {"type": "array", "items": json_type(inside.removesuffix(")"))}
+    if name == "objects":
+        fields = {key: json_type(kind_) for key, kind_ in _fields(inside.removesuffix(")"))}
+        return {"type": "array", "items": {"type": "object", "properties": fields, "required": [*fields]}}
     if name == "enum":
         options = [option.strip().partition(":") for option in inside.removesuffix(")").split(",")]
         return {"type": "string", "enum": [option[0] for option in options]}
@@ -61,6 +70,27 @@ def json_type(kind: str) -> dict[str, Any]:
     if name in FLOATS:
         return {"type": "number"}
     return {"type": {bool: "boolean", int: "integer"}.get(type(value), "string")}
+
+
+def _fields(inside: str) -> list[tuple[str, str]]:
+    """The keys and kinds of `objects(name:goods, count:things)`."""
+    return [
+        (key.strip(), kind.strip()) for key, _, kind in (part.partition(":") for part in inside.split(","))
+    ]
+
+
+def _objects(inside: str, rng: random.Random) -> Said:
+    """Objects said one after the other, each value in the order of the keys: 우유 두 개랑 빵 세 개."""
+    fields = _fields(inside)
+    said, items = [], []
+    for _ in range(rng.choice((1, 2, 2, 2, 3))):
+        values = {key: value_of(kind, rng) for key, kind in fields}
+        said.append(" ".join(spoken for spoken, _ in values.values()))
+        items.append({key: value for key, (_, value) in values.items()})
+    linked = rng.choice((", ", "랑 ", "하고 ")) if len(said) > 1 else ""
+    if linked == "랑 ":
+        return " ".join([*(josa(one, "랑") for one in said[:-1]), said[-1]]), items
+    return linked.join(said), items
 
 
 def words(pool: list[str], fresh: float = 0.15) -> Maker:
@@ -91,7 +121,7 @@ def plain(make: Callable[[random.Random], Any]) -> Maker:
     return both
 
 
-FLOATS = {"kg", "km", "rate", "meter", "efficiency", "babykg", "cm", "number", "degree"}
+FLOATS = {"kg", "km", "rate", "meter", "efficiency", "babykg", "cm", "number_decimal", "degree"}
 MAKERS: dict[str, Maker] = {
     "people": counted("명", 1, 12),
     "things": counted("개", 1, 20),
@@ -110,6 +140,19 @@ MAKERS: dict[str, Maker] = {
     "sides": counted("면", 4, 20, native=False),
     "channel": counted("번", 2, 120, native=False),
     "seatlevel": counted("단", 1, 3, native=False),
+    "floor_no": counted("층", 1, 40, native=False),
+    "pages": counted("쪽", 1, 400, native=False),
+    "years": counted("년", 1, 30, native=False),
+    "bottles": counted("병", 1, 12),
+    "animals": counted("마리", 1, 12),
+    "books": counted("권", 1, 15),
+    "sheets": counted("장", 1, 40),
+    "age": counted("살", 1, 19),
+    "hours": counted("시간", 1, 12),
+    "minutes_said": minutes_said,
+    "span_months": span_months,
+    "shift": shift,
+    "number_decimal": measured("", 1, 90, tenths=0.8),
     "score": measured("", 10, 100),
     "minutes": measured("분| 분", 1, 180),
     "percent": measured("%|퍼센트| 퍼센트", 1, 100),

@@ -17,7 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from demo_data import make_pack, read_functions, split
+from demo_catalog import read_functions, split
+from demo_data import make_pack
 
 import fcb_toolkit as fcb
 from fcb_toolkit.models.demo import load_demo

@@ -14,9 +14,13 @@ import pytest
 import fcb_toolkit as fcb
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+import demo_catalog
 import demo_data
-from demo_data import make_pack, read_functions, split
+from demo_catalog import read_functions, split
+from demo_data import make_pack
 from demo_korean import josa
+from demo_tools import cased, plain_style
+from demo_values import json_type, value_of
 
 FUNCTIONS = read_functions()
 
@@ -28,15 +32,42 @@ def packs(count: int) -> Iterator[dict[str, Any]]:
 
 def all_names() -> set[str]:
     names = {name for function in FUNCTIONS for name in function.names}
-    return names | {demo_data._case(name, camel=True) for name in names}
+    return names | {cased(name, camel=True) for name in names}
 
 
 def as_pattern(frame: str) -> re.Pattern[str]:
     """What a frame can say: any words in its slots, any ending, any opening."""
-    endings = "(?:" + "|".join(re.escape(ending) for ending in set(demo_data.ENDINGS)) + ")"
     openings = "(?:" + "|".join(re.escape(opening) for opening in set(demo_data.OPENINGS)) + ")"
-    literal = [re.escape(part).replace("!", endings) for part in re.split(r"\{[^}]*\}", frame)]
-    return re.compile(openings + ".+".join(literal) + "[.?]?")
+    return re.compile(openings + literal(frame, ".+") + "[.?]?")
+
+
+def literal(frame: str, slot: str) -> str:
+    endings = "(?:" + "|".join(re.escape(ending) for ending in set(demo_data.ENDINGS)) + ")"
+    return slot.join(re.escape(part).replace("!", endings) for part in re.split(r"\{[^}]*\}", frame))
+
+
+def composed_alike(text: str) -> list[str]:
+    """Functions whose clauses, in any order, and one of whose tails make up `text`."""
+    found = []
+    for function in FUNCTIONS:
+        for tail in function.tails:
+            end = re.search(rf"(?:^|\s){literal(tail, '.+')}[.?]?$", text)
+            if end and spent(text[: end.start()].strip(), function):
+                found.append(f"{function.names[0]}: {tail}")
+    return found
+
+
+def spent(text: str, function: demo_catalog.Function) -> bool:
+    """Whether nothing is left of `text` when the clauses of `function` are taken off its end, one by one."""
+    if not text:
+        return True
+    clauses = [clause for line in function.clauses for clause in line]
+    begins = [
+        found.start()
+        for clause in clauses
+        if (found := re.search(rf"(?:^|(?<=\s)){literal(clause, '[^ ]+(?: [^ ]+)?')}$", text))
+    ]
+    return any(spent(text[:begin].strip(), function) for begin in begins)
 
 
 def sentences(text: str) -> set[str]:
@@ -71,10 +102,41 @@ def test_there_are_at_least_60_functions_with_names_of_their_own() -> None:
     assert len(set(names)) == len(names)
 
 
+def test_every_line_of_the_catalogue_can_be_used() -> None:
+    for function in FUNCTIONS:
+        keys, results = {a.key for a in function.arguments}, {key for key, _ in function.results}
+        assert any(function.required <= demo_catalog.slots(r) for r in function.requests), function.names
+        for line in [*function.requests, *(c for clauses in function.clauses for c in clauses)]:
+            assert demo_catalog.slots(line) <= keys, (function.names, line)
+        for line in function.answers:
+            assert demo_catalog.slots(line) <= keys | results, (function.names, line)
+        said = [slot for line in function.clauses for slot in demo_catalog.slots(line[0])]
+        for line in function.clauses:
+            assert len({frozenset(demo_catalog.slots(c)) for c in line}) == 1, (function.names, line)
+        if function.clauses:
+            assert function.tails, function.names
+            assert all(said.count(key) == 1 for key in function.required), function.names
+        for argument in function.arguments:
+            said_as, value = value_of(argument.kind, random.Random(0))
+            assert said_as
+            jsonschema.validate(value, json_type(argument.kind))
+        for key in function.doubled:
+            kind = next(a.kind for a in function.arguments if a.key == key and a.required)
+            assert json_type(kind)["type"] == "string", (function.names, key)
+
+
 def test_the_sample_shares_no_function_name_and_no_sentence_frame() -> None:
     cases = fcb.load_benchmark("sample/korean")
     assert not tool_names(cases) & all_names()
     assert shared_frames(cases) == []
+    assert [alike for text in spoken(cases) for alike in composed_alike(text)] == []
+
+
+def test_the_check_finds_a_sentence_that_clauses_make_up() -> None:
+    function = next(f for f in FUNCTIONS if len(f.clauses) > 1)
+    clauses = [re.sub(r"\{[^}]*\}", "무엇", line[0]) for line in function.clauses]
+    said = " ".join([*clauses, function.tails[0].replace("!", " 줘")])
+    assert any(alike.startswith(function.names[0]) for alike in composed_alike(said))
 
 
 def test_the_check_finds_a_frame_that_is_shared() -> None:
@@ -94,11 +156,11 @@ def test_no_sentence_or_tool_description_of_functionchat_is_in_the_data(fcb_data
         for case in fcb.load_benchmark(f"functionchat/{name}", fcb_data / "functionchat")
     ]
     long = {text for text in spoken(cases) if len(text) >= 12}
-    own = demo_data.FUNCTIONS.read_text(encoding="utf-8")
+    own = "\n".join(f.read_text(encoding="utf-8") for f in sorted(demo_catalog.FUNCTIONS.glob("*.txt")))
     assert [text for text in long if text in own] == []
     described = {tool["function"].get("description", "") for case in cases for tool in case.tools}
     ours = {description for function in FUNCTIONS for description in function.descriptions}
-    assert not described & (ours | {demo_data.plain_style(d) for d in ours})
+    assert not described & (ours | {plain_style(d) for d in ours})
 
 
 def test_every_call_fits_the_schema_of_an_offered_tool() -> None:
@@ -119,9 +181,12 @@ def test_conversations_call_ask_back_refuse_and_answer_from_results() -> None:
     branches = [branch for pack in packs(100) for branch in pack["branches"]]
     kinds = {branch["kind"] for branch in branches}
     roles = [[m["role"] for m in branch["messages"]] for branch in branches]
+    calls = [len(m["tool_calls"]) for branch in branches for m in branch["messages"] if m.get("tool_calls")]
     assert kinds == {"call", "ask", "refuse"}
     assert ["user", "assistant", "tool", "assistant"] in roles
     assert ["user", "assistant", "user", "assistant"] in roles
+    assert ["user", "assistant", "tool", "assistant", "user", "assistant"] in roles
+    assert set(calls) == {1, 2}
     values = [
         value
         for branch in branches
@@ -173,4 +238,4 @@ def test_particles_follow_the_last_sound(word: str, particle: str, expected: str
     [("합니다", "한다"), ("찾습니다", "찾는다"), ("줍니다", "준다"), ("계좌 송금", "계좌 송금")],
 )
 def test_descriptions_come_in_plain_style_too(polite: str, plain: str) -> None:
-    assert demo_data.plain_style(polite) == plain
+    assert plain_style(polite) == plain

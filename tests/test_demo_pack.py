@@ -9,7 +9,8 @@ import torch
 from transformers import AttentionInterface, LlamaConfig, LlamaForCausalLM
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
-from demo_data import make_pack, read_functions
+from demo_catalog import read_functions
+from demo_data import make_pack
 from demo_pack import encode, layout_of, packed_attention
 
 from fcb_toolkit.rendering import load_template
