@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fcb_toolkit.errors import ModelError
-from fcb_toolkit.models import huggingface_plain, huggingface_prefix, huggingface_weights
+from fcb_toolkit.models import huggingface_plain, huggingface_prefix, huggingface_trial, huggingface_weights
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_constrain import Constraints
 from fcb_toolkit.models.huggingface_devices import places
@@ -125,7 +125,7 @@ class HuggingFaceModel:
 
     @cached_property
     def engine_note(self) -> str:
-        return huggingface_prefix.why_not(self.model) or ""
+        return huggingface_trial.why_not(self.model) or ""
 
 
 def too_long(index: int, tokens: int, longest: int, settings: Generation) -> Iterator[tuple[int, Reply]]:

@@ -5,7 +5,8 @@ nodes at a time. 3. Requests whose prompt is read, but for its last token, go in
 batches; rows that end leave it, and new ones are read in. 4. A prefix is held once, and attended to by all
 its rows together (`huggingface_attention`).
 
-Works for models whose whole past is a cache of keys and values (`why_not`); the others take the plain engine.
+Works for models whose whole past is a cache of keys and values (`huggingface_trial`); the others take the
+plain engine.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -273,44 +274,3 @@ def generate(
 ) -> Iterator[tuple[Prompt, Reply]]:
     """(prompt, reply) as replies end."""
     yield from PrefixEngine(owner, prompts, settings).run()
-
-
-def why_not(model: Any) -> str | None:
-    """None if the prefix engine gives this model's own answers, else the reason why not.
-
-    First by what the configuration says, then by trying: three short rows with a shared prefix must get the
-    logits that the whole rows get one at a time.
-    """
-    config = model.config.get_text_config()
-    if getattr(model.config, "is_encoder_decoder", False):
-        return "an encoder-decoder model"
-    kinds = set(getattr(config, "layer_types", None) or ())
-    if kinds - {"full_attention"}:
-        return f"layers that keep no whole cache: {', '.join(sorted(kinds - {'full_attention'}))}"
-    if not kinds and getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
-        return f"a sliding window of {config.sliding_window}"
-    try:
-        with torch.inference_mode():
-            return _trial(model, config.vocab_size)
-    except Exception as error:  # whatever a model's own code raises on a cache that it does not know
-        return f"a trial failed: {type(error).__name__}: {error}"
-
-
-def _trial(model: Any, vocabulary: int) -> str | None:
-    draw = torch.Generator().manual_seed(0)
-    start = torch.randint(vocabulary, (9,), generator=draw).tolist()
-    ends = [torch.randint(vocabulary, (n,), generator=draw).tolist() for n in (7, 12, 9)]
-    device = input_device(model)
-    prefix = Rows.below(EMPTY, 1, device).read(model, [start]).as_prefix(0)
-    rows = Rows.below(prefix, 3, device).read(model, ends)
-    alone = Rows.below(EMPTY, 1, device).read(model, [ends[0]])
-    rows = merge([rows.select([0, 1]), alone, rows.select([2])])
-    found = rows.step(model, [1, 2, 3, 4]).float()
-    whole = ([*start, *ends[0], 1], [*start, *ends[1], 2], [*ends[0], 3], [*start, *ends[2], 4])
-    for row, ids in enumerate(whole):
-        expected = model(input_ids=torch.tensor([ids], device=device)).logits[0, -1].float()
-        # A wrong position or mask moves logits by their whole spread. Rounding in bfloat16 moved those of a padded
-        # row by 0.15 of it; of rows with a token or two by half, hence no such row here.
-        if (found[row] - expected).abs().mean() > 0.3 * expected.std():
-            return "a trial gave other logits than one row at a time"
-    return None
