@@ -34,7 +34,7 @@ from throughput_engines import WARM_UP
 import fcb_toolkit as fcb
 from fcb_toolkit.models import prefix_tree
 
-BATCH_SIZES = (4, 8, 16)
+BATCH_SIZES = (2, 4, 8, 16)
 PARTS = ("singlecall", "dialog", "calldecision")
 Item = dict[str, Any]
 

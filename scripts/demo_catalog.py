@@ -114,7 +114,7 @@ def slots(frame: str) -> set[str]:
 def whole_request(function: Function, rng: random.Random) -> str:
     """A frame that says every required value: a written sentence, or clauses in any order."""
     written = [r for r in function.requests if function.required <= slots(r)]
-    if function.clauses and rng.random() < 0.5:
+    if function.clauses and (not written or rng.random() < 0.5):
         return _composed(function, function.clauses, rng)
     return rng.choice(written)
 

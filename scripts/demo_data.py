@@ -19,6 +19,7 @@ from typing import Any
 
 from demo_catalog import Function, lacking_request, slots, whole_request
 from demo_korean import WEEKDAYS, WORDS, josa
+from demo_made import make_function, read_parts
 from demo_numbers import iso_date
 from demo_tools import Offered, offer
 from demo_values import value_of
@@ -72,6 +73,9 @@ REFUSALS = (
     "죄송합니다. 제가 쓸 수 있는 도구로는 처리하지 못하는 일입니다.",
     "아쉽지만 그런 일을 하는 도구는 갖고 있지 않습니다.",
 )
+PARTS = read_parts()
+MADE = 0.3
+"""Share of the tools that are put together (`demo_made`); the others are written."""
 ASK, REFUSE, DOUBLE, RESULT, ANOTHER, SMALL_TALK = 0.24, 0.13, 0.2, 0.3, 0.4, 0.12
 """Shares: of conversations that ask back and that refuse; of calls of functions that may be called for two
 values at once, those that are; of calls with a result, and of these with another request after it; of
@@ -104,11 +108,9 @@ def make_pack(
     today = date(2024, 1, 1) + timedelta(rng.randrange(1400))
     first = rng.choice(targets or functions)
     near = [f for f in functions if f.domain == first.domain and f is not first]
-    pool = [f for f in functions if f is not first]
-    size = rng.choice(sizes)
-    if rng.random() < 0.35 and len(near) >= size:
-        pool = near  # of one domain: a closer choice
-    chosen = [first, *rng.sample(pool, size - 1)]
+    chosen = _chosen(first, near, functions, rng.choice(sizes), rng)
+    if targets is None:
+        chosen = [make_function(PARTS, rng) if rng.random() < MADE else f for f in chosen]
     rng.shuffle(chosen)
     offered = [offer(f, rng) for f in chosen]
     wanted = [o for o in offered if targets is None or o.function in targets]
@@ -121,6 +123,14 @@ def make_pack(
         "tools": [o.tool for o in offered],
         "branches": made,
     }
+
+
+def _chosen(
+    first: Function, near: list[Function], functions: list[Function], size: int, rng: random.Random
+) -> list[Function]:
+    """`first` and others; at times those of its domain, a closer choice."""
+    pool = near if rng.random() < 0.35 and len(near) >= size else [f for f in functions if f is not first]
+    return [first, *rng.sample(pool, size - 1)]
 
 
 def _system(today: date, dated: bool, rng: random.Random) -> str:
