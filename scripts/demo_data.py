@@ -174,7 +174,7 @@ def _calling(offered: Offered, today: date, rng: random.Random) -> list[dict[str
     request = whole_request(f, rng)
     given = slots(request)
     if f.doubled and f.doubled[0] in given and rng.random() < DOUBLE:
-        return _doubled(offered, request, values, rng)
+        return _doubled(offered, request, values, today, rng)
     messages = [_user(_say(request, values, rng)), _calls(offered, [values], given)]
     if rng.random() < RESULT:
         messages += _ending(offered, request, values, rng)
@@ -182,12 +182,12 @@ def _calling(offered: Offered, today: date, rng: random.Random) -> list[dict[str
 
 
 def _doubled(
-    offered: Offered, request: str, values: dict[str, Any], rng: random.Random
+    offered: Offered, request: str, values: dict[str, Any], today: date, rng: random.Random
 ) -> list[dict[str, Any]]:
     """One request for two values of an argument: two calls."""
     key = offered.function.doubled[0]
     second = next(
-        other for _ in range(50) if (other := value_of(offered.kinds[key], rng))[1] != values[key][1]
+        other for _ in range(50) if (other := _value(offered.kinds[key], today, rng))[1] != values[key][1]
     )
     one, two = values[key][0], second[0]
     joined = rng.choice((f"{josa(one, '랑')} {two}", f"{josa(one, '와')} {two}", f"{one}하고 {two}"))

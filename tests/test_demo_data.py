@@ -61,7 +61,8 @@ def spent(text: str, function: demo_catalog.Function) -> bool:
     """Whether nothing is left of `text` when the clauses of `function` are taken off its end, one by one."""
     if not text:
         return True
-    clauses = [clause for line in function.clauses for clause in line]
+    # A clause that is nothing but its value fits every text.
+    clauses = [c for line in function.clauses for c in line if re.sub(r"\{[^}]*\}", "", c).strip()]
     begins = [
         found.start()
         for clause in clauses
@@ -140,13 +141,14 @@ def test_the_check_finds_a_sentence_that_clauses_make_up() -> None:
 
 
 def test_the_check_finds_a_frame_that_is_shared() -> None:
+    function = next(f for f in FUNCTIONS if "reserve_table" in f.names)
     said = demo_data.fill(
-        FUNCTIONS[0].requests[0].replace("!", " 줘"), {"restaurant": ("바다식당", 0), "people": ("3명", 3)}
+        function.requests[0].replace("!", " 줘"), {"restaurant": ("바다식당", 0), "people": ("3명", 3)}
     )
     case = fcb.Case.from_request(
         {"serial_num": 1, "messages": [{"role": "user", "content": f"안녕? {said}"}]}
     )
-    assert {frame for frame, _ in shared_frames([case])} == {FUNCTIONS[0].requests[0]}
+    assert {frame for frame, _ in shared_frames([case])} == {function.requests[0]}
 
 
 def test_no_sentence_or_tool_description_of_functionchat_is_in_the_data(fcb_data: Path) -> None:

@@ -299,7 +299,9 @@ def test_wrong_options_are_told():
     with pytest.raises(ModelError, match="no model named after 'openai:'"):
         fcb.load_model("openai:", base_url="http://localhost:1/v1")
     model = fcb.load_model("openai:m", base_url="http://localhost:1/v1")
-    with pytest.raises(ModelError, match="constrain and stop_after_calls are not for a model behind a server"):
+    with pytest.raises(
+        ModelError, match="constrain and stop_after_calls are not for a model behind a server"
+    ):
         fcb.evaluate(model, cases(1), progress=False, constrain="tools")
 
 
