@@ -102,7 +102,7 @@ def make_pack(
     rng: random.Random,
     targets: list[Function] | None = None,
     sizes: tuple[int, ...] = TOOL_COUNTS,
-    branches: int = 4,
+    branches: int = 6,
 ) -> dict[str, Any]:
     """One tool list and its branches. `targets`: the functions asked for (default: all)."""
     today = date(2024, 1, 1) + timedelta(rng.randrange(1400))

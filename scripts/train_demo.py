@@ -197,7 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--packs", type=int, default=4, help="packs a step")
+    parser.add_argument("--packs", type=int, default=2, help="packs a step")
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)

@@ -134,10 +134,11 @@ def test_the_sample_shares_no_function_name_and_no_sentence_frame() -> None:
 
 
 def test_the_check_finds_a_sentence_that_clauses_make_up() -> None:
-    function = next(f for f in FUNCTIONS if len(f.clauses) > 1)
-    clauses = [re.sub(r"\{[^}]*\}", "무엇", line[0]) for line in function.clauses]
-    said = " ".join([*clauses, function.tails[0].replace("!", " 줘")])
-    assert any(alike.startswith(function.names[0]) for alike in composed_alike(said))
+    function = next(f for f in FUNCTIONS if "walking_route" in f.names)
+    said = "시청 쪽으로 큰나루길 12에서 걸어가는 길 알려 줘"
+    assert composed_alike(said) == ["walking_route: 걸어가는 길 알려!"]
+    assert composed_alike("걸어서 얼마나 걸려?") == [f"walking_route: {function.tails[1]}"]
+    assert composed_alike("시청 말고 큰나루길 걸어서 얼마나 걸려?") == []
 
 
 def test_the_check_finds_a_frame_that_is_shared() -> None:
