@@ -101,7 +101,9 @@ class Counts:
     steps: int = 0
     most_rows: int = 0
     most_held: int = 0
-    """Tokens whose keys and values were in memory at once."""
+    """Tokens whose keys and values waited in memory at once."""
+    widest: int = 0
+    """The same of one decoding batch's own tokens, with padding."""
 
 
 class PrefixEngine:
@@ -222,12 +224,27 @@ class PrefixEngine:
             self.pool.append(batch.cleared())
 
     def _next(self) -> Batch:
-        """As many waiting requests as make one batch."""
-        chosen = [self.pool.pop()]
-        while self.pool and sum(len(b.requests) for b in (*chosen, self.pool[-1])) <= self.capacity:
-            chosen.append(self.pool.pop())
-        requests = [request for batch in chosen for request in batch.requests]
-        return Batch(merge([batch.rows for batch in chosen]), requests)
+        """As many waiting requests as make one batch, of those whose own tokens are about as many.
+
+        In a batch all rows are as wide as the widest, so that one long row among short ones could take many
+        times the memory that they take apart.
+        """
+        first = self.pool[-1]
+        rows, width = len(first.requests), first.rows.columns
+        chosen = [len(self.pool) - 1]
+        others = range(len(self.pool) - 1)
+        for i in sorted(others, key=lambda i: abs(self.pool[i].rows.columns - first.rows.columns)):
+            more, wide = rows + len(self.pool[i].requests), max(width, self.pool[i].rows.columns)
+            if more > self.capacity or more * (wide + self.settings.max_new_tokens) > self.room:
+                break
+            chosen.append(i)
+            rows, width = more, wide
+        self.counts.widest = max(self.counts.widest, rows * width)
+        # In their old order: neighbours share a prefix.
+        batches = [self.pool[i] for i in sorted(chosen)]
+        self.pool = [batch for i, batch in enumerate(self.pool) if i not in chosen]
+        requests = [request for batch in batches for request in batch.requests]
+        return Batch(merge([batch.rows for batch in batches]), requests)
 
     def _step(self, batch: Batch) -> tuple[Batch, torch.Tensor]:
         """(batch, logits) after one more token a row; out of memory sends half of the rows back to the pool."""
