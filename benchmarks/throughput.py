@@ -11,7 +11,8 @@ sample's.
 
 Figures: seconds, requests/s, prompt and new tokens/s, peak memory, share of equal outputs, tokens read over the
 prefix tree's, `ratio_<engine>`: its seconds over ours in the same repetition (above 1: ours is faster), with the
-least and the most over the repetitions. `--growth`: ours from 1 to 8 tools, and over all 1,306 requests.
+least and the most over the repetitions. `--growth`: ours from 1 to 8 tools, and over all 1,306 requests, with the
+memory in use after each tenth of them.
 """
 
 from __future__ import annotations
@@ -215,12 +216,12 @@ def growth(bench: Bench) -> dict[str, Any]:
     for condition in ("exact", "4_random", "8_random"):
         items = bench.items([case for case in single if case.condition == condition])
         facts = bench.run("ours", items)["facts"]
-        report |= {f"{condition}_{key}": value for key, value in {**about(bench, items), **facts}.items()}
+        report |= {f"{condition}_{key}": value for key, value in {**about(bench, items), "repetitions": 1, **facts}.items()}
     everything = [c for part in PARTS for c in fcb.load_benchmark(f"functionchat/{part}", bench.given.source)]
     items = bench.items(everything)
     for name, chosen in (("tenth", items[::10]), ("all", items)):
         facts = bench.run("ours", chosen)["facts"]
-        report |= {f"{name}_{key}": value for key, value in {**about(bench, chosen), **facts}.items()}
+        report |= {f"{name}_{key}": value for key, value in {**about(bench, chosen), "repetitions": 1, **facts}.items()}
     report["ratio_time_of_ten_times_the_requests"] = round(report["all_seconds"] / report["tenth_seconds"], 2)
     return report
 

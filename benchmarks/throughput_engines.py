@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 import fcb_toolkit as fcb
 from fcb_toolkit.models import huggingface_plain, prefix_tree
 from fcb_toolkit.models.huggingface_batch import Prompt
@@ -38,7 +40,11 @@ def ours(work: Work) -> Engine:
 
     def run(prompts: Sequence[Prompt], settings: fcb.Generation) -> Result:
         engine = PrefixEngine(model, prompts, settings)
-        texts = {p.index: r.text or "" for p, r in engine.run()}
+        texts, memory, process = {}, [], psutil.Process()
+        for done, (prompt, reply) in enumerate(engine.run(), 1):
+            texts[prompt.index] = reply.text or ""
+            if done * 10 // len(prompts) > len(memory):
+                memory.append(process.memory_info().rss // 2**20)
         least = prefix_tree.distinct_tokens([p.ids for p in prompts])
         return texts, {
             "tokens_read": engine.counts.read,
@@ -46,6 +52,8 @@ def ours(work: Work) -> Engine:
             "padded_over_prefix_tree": round(engine.counts.padded / least, 4),
             "most_rows": engine.counts.most_rows,
             "most_tokens_held": engine.counts.most_held,
+            "widest_batch_tokens": engine.counts.widest,
+            "memory_mb_after_each_tenth": memory,
         }
 
     return run
