@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from fcb_toolkit import jsonl
 from fcb_toolkit.errors import DataError
-from fcb_toolkit.records import Case, Rendered, Reply
+from fcb_toolkit.records import Case, Generation, Rendered, Reply
 from fcb_toolkit.runs import disk
 from fcb_toolkit.runs.record import Key
 
@@ -226,6 +226,8 @@ def check_same_run(
     """Raises `DataError` naming the first setting that differs."""
     for part in parts:
         before, now = old.get(part) or {}, json.loads(json.dumps(new.get(part) or {}))
+        if part == "generation":  # a setting that did not exist yet had its default
+            before = {**asdict(Generation()), **before}
         for name in sorted({*before, *now} - NOT_IDENTITY):
             if before.get(name) != now.get(name):
                 raise DataError(

@@ -171,6 +171,17 @@ def test_an_output_folder_of_another_run_is_refused_and_untouched(tmp_path):
     assert {p: p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()} == before
 
 
+def test_a_run_made_before_a_setting_existed_goes_on_with_its_default(tmp_path):
+    fcb.evaluate(ScriptedModel([RIGHT]), CASES[:1], tmp_path / "run", progress=False)
+    file = tmp_path / "run" / "manifest.json"
+    manifest = json.loads(file.read_text())
+    del manifest["generation"]["stop_after_calls"]
+    file.write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match=r"generation\.stop_after_calls is False there and True now"):
+        fcb.evaluate(ScriptedModel([RIGHT]), CASES, tmp_path / "run", progress=False, stop_after_calls=True)
+    assert len(fcb.evaluate(ScriptedModel([RIGHT]), CASES, tmp_path / "run", progress=False)) == len(CASES)
+
+
 def test_a_folder_that_is_not_a_run_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(DataError, match=r"is not empty and not a run \(found thesis\.tex\)"):
