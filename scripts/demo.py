@@ -1,4 +1,4 @@
-"""`make demo`: the embedded model on the bundled Korean sample; a table, a figure and an executed notebook."""
+"""`make demo`: the demo model on the bundled Korean sample; a table, a figure and an executed notebook."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / ".demo"
 NOTEBOOK = ROOT / "notebooks" / "1_load_and_run.ipynb"
-MODEL = os.environ.get("FCB_DEMO_MODEL", "embedded")
+MODEL = os.environ.get("FCB_DEMO_MODEL", "demo")
 
 
 def main() -> int:

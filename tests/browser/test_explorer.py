@@ -315,7 +315,7 @@ def test_the_static_export_needs_no_server_and_asks_for_nothing(page, runs, tmp_
 
 
 def test_notebook_3_runs_in_jupyterlab(page, runs, lab, root):
-    shutil.copytree(runs[0], lab.root / "data" / "recorded" / "embedded-free")
+    shutil.copytree(runs[0], lab.root / "data" / "recorded" / "demo-free")
     shutil.copy(root / "notebooks" / "3_explore_failures.ipynb", lab.root)
     page.run_file("3_explore_failures.ipynb")
     explorers = page.output.locator(".fcb-explorer")

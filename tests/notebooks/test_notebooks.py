@@ -13,7 +13,7 @@ HEADLINES = {
     "5_prototype_a_metric": r"call .*115 ",
     "1_load_and_run": r"Run\('embedded': 4 replies to 4 cases",
     "2_first_look": r"replies to 181 cases, verdicts: .*call_match",
-    "3_explore_failures": r"Explorer\(embedded-free: 181 of 181 items\)",
+    "3_explore_failures": r"Explorer\(demo-free: 181 of 181 items\)",
     "4_paper_figures": r"\d+ rows of ([3-9]|\d\d+) runs",
     "6_text_close": r"opposites and negations that pass in the held half: [0-9] of 94",
 }
