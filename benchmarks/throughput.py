@@ -216,12 +216,18 @@ def growth(bench: Bench) -> dict[str, Any]:
     for condition in ("exact", "4_random", "8_random"):
         items = bench.items([case for case in single if case.condition == condition])
         facts = bench.run("ours", items)["facts"]
-        report |= {f"{condition}_{key}": value for key, value in {**about(bench, items), "repetitions": 1, **facts}.items()}
+        report |= {
+            f"{condition}_{key}": value
+            for key, value in {**about(bench, items), "repetitions": 1, **facts}.items()
+        }
     everything = [c for part in PARTS for c in fcb.load_benchmark(f"functionchat/{part}", bench.given.source)]
     items = bench.items(everything)
     for name, chosen in (("tenth", items[::10]), ("all", items)):
         facts = bench.run("ours", chosen)["facts"]
-        report |= {f"{name}_{key}": value for key, value in {**about(bench, chosen), "repetitions": 1, **facts}.items()}
+        report |= {
+            f"{name}_{key}": value
+            for key, value in {**about(bench, chosen), "repetitions": 1, **facts}.items()
+        }
     report["ratio_time_of_ten_times_the_requests"] = round(report["all_seconds"] / report["tenth_seconds"], 2)
     return report
 
