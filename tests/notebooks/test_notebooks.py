@@ -11,7 +11,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 HEADLINES = {
     "5_prototype_a_metric": r"call .*115 ",
-    "1_load_and_run": r"Run\('embedded': 4 replies to 4 cases",
+    "1_load_and_run": r"Run\('demo': 4 replies to 4 cases",
     "2_first_look": r"replies to 181 cases, verdicts: .*call_match",
     "3_explore_failures": r"Explorer\(demo-free: 181 of 181 items\)",
     "4_paper_figures": r"\d+ rows of ([3-9]|\d\d+) runs",
