@@ -211,23 +211,18 @@ def growth(bench: Bench) -> dict[str, Any]:
     """Seconds of ours: 100 cases by number of tools, then 130 requests of all kinds and ten times as many."""
     if not bench.given.source:
         raise SystemExit("--growth needs --source FOLDER: the public files are not part of this repository")
-    report: dict[str, Any] = {}
     single = fcb.load_benchmark("functionchat/singlecall", bench.given.source)
-    for condition in ("exact", "4_random", "8_random"):
-        items = bench.items([case for case in single if case.condition == condition])
-        facts = bench.run("ours", items)["facts"]
-        report |= {
-            f"{condition}_{key}": value
-            for key, value in {**about(bench, items), "repetitions": 1, **facts}.items()
-        }
     everything = [c for part in PARTS for c in fcb.load_benchmark(f"functionchat/{part}", bench.given.source)]
+    parts = {
+        name: bench.items([case for case in single if case.condition == name])
+        for name in ("exact", "4_random", "8_random")
+    }
     items = bench.items(everything)
-    for name, chosen in (("tenth", items[::10]), ("all", items)):
-        facts = bench.run("ours", chosen)["facts"]
-        report |= {
-            f"{name}_{key}": value
-            for key, value in {**about(bench, chosen), "repetitions": 1, **facts}.items()
-        }
+    parts |= {"tenth": items[::10], "all": items}
+    report: dict[str, Any] = {}
+    for name, chosen in parts.items():
+        facts = {**about(bench, chosen), "repetitions": 1, **bench.run("ours", chosen)["facts"]}
+        report |= {f"{name}_{key}": value for key, value in facts.items()}
     report["ratio_time_of_ten_times_the_requests"] = round(report["all_seconds"] / report["tenth_seconds"], 2)
     return report
 

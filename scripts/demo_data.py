@@ -257,12 +257,10 @@ def _value(kind: str, today: date, rng: random.Random) -> tuple[str, Any]:
 
 def _calls(offered: Offered, values: list[dict[str, Any]], given: set[str]) -> dict[str, Any]:
     name = offered.tool["function"]["name"]
-    order = list(offered.tool["function"]["parameters"]["properties"])
     calls = []
     for one in values:
-        arguments = {offered.renamed[key]: one[key][1] for key in offered.renamed if key in given}
-        ordered = {key: arguments[key] for key in order if key in arguments}
-        calls.append({"type": "function", "function": {"name": name, "arguments": ordered}})
+        arguments = {renamed: one[key][1] for key, renamed in offered.renamed.items() if key in given}
+        calls.append({"type": "function", "function": {"name": name, "arguments": arguments}})
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 

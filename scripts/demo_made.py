@@ -13,6 +13,7 @@ import random
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from demo_catalog import Argument, Function
 from demo_korean import josa
@@ -34,11 +35,20 @@ ANSWERS = (
 )
 
 
+class Role(NamedTuple):
+    names: list[str]
+    label: str
+    kind: str
+    firm: bool
+    """Nearly always required."""
+    clauses: list[str]
+
+
 @dataclass
 class Parts:
     verbs: list[tuple[list[str], str, list[str]]] = field(default_factory=list)
     things: list[tuple[str, str]] = field(default_factory=list)
-    roles: list[tuple[list[str], str, str, bool, list[str]]] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)
 
 
 def read_parts(path: Path = PARTS) -> Parts:
@@ -50,7 +60,7 @@ def read_parts(path: Path = PARTS) -> Parts:
         elif mark == "O":
             parts.things.append((fields[0], fields[1]))
         elif mark == "R":
-            parts.roles.append((fields[0].split(","), fields[1], fields[2], fields[3] == "q", fields[4:]))
+            parts.roles.append(Role(fields[0].split(","), fields[1], fields[2], fields[3] == "q", fields[4:]))
     return parts
 
 
@@ -59,11 +69,11 @@ def make_function(parts: Parts, rng: random.Random) -> Function:
     english, thing = rng.choice(parts.things)
     function = Function("made", [f"{rng.choice(verbs)}_{english}"], [_of(description, thing)])
     count = rng.choice(ROLES)
-    for names, label, kind, firm, clauses in _roles(parts, count, rng):
-        key = rng.choice(names)
-        required = firm and rng.random() < 0.9
-        function.arguments.append(Argument([key], label, kind, required))
-        function.clauses.append([clause.replace("{x", f"{{{key}") for clause in clauses])
+    for role in _roles(parts, count, rng):
+        key = rng.choice(role.names)
+        required = role.firm and rng.random() < 0.9
+        function.arguments.append(Argument([key], role.label, role.kind, required))
+        function.clauses.append([clause.replace("{x", f"{{{key}") for clause in role.clauses])
     function.tails = [_of(tail, thing) for tail in tails]
     function.results = [("number", "code")]
     function.answers = list(ANSWERS)
@@ -72,11 +82,11 @@ def make_function(parts: Parts, rng: random.Random) -> Function:
     return function
 
 
-def _roles(parts: Parts, count: int, rng: random.Random) -> list[tuple[list[str], str, str, bool, list[str]]]:
-    chosen: list[tuple[list[str], str, str, bool, list[str]]] = []
+def _roles(parts: Parts, count: int, rng: random.Random) -> list[Role]:
+    chosen: list[Role] = []
     for role in rng.sample(parts.roles, len(parts.roles)):
-        first = {one[0][0] for one in chosen} | {role[0][0]}
-        if len(chosen) < count and not any(len(first & rivals) > 1 for rivals in RIVALS):
+        said = {one.names[0] for one in (*chosen, role)}
+        if len(chosen) < count and not any(len(said & rivals) > 1 for rivals in RIVALS):
             chosen.append(role)
     return chosen
 

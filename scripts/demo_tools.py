@@ -24,7 +24,7 @@ class Offered:
     function: Function
     tool: dict[str, Any]
     renamed: dict[str, str]
-    """Argument by its key in the catalogue: its name in the schema."""
+    """Argument by its key in the catalogue: its name in the schema, in the schema's order."""
     kinds: dict[str, str]
 
     @property

@@ -145,7 +145,6 @@ MAKERS: dict[str, Maker] = {
     "years": counted("년", 1, 30, native=False),
     "bottles": counted("병", 1, 12),
     "animals": counted("마리", 1, 12),
-    "books": counted("권", 1, 15),
     "sheets": counted("장", 1, 40),
     "age": counted("살", 1, 19),
     "hours": counted("시간", 1, 12),
@@ -193,7 +192,6 @@ MAKERS: dict[str, Maker] = {
     "coffee": words(WORDS["COFFEE"]),
     "plant": words(WORDS["PLANTS"]),
     "symptom": words(WORDS["SYMPTOMS"]),
-    "medicine": words(WORDS["MEDICINES"]),
     "sport": words(WORDS["SPORTS"]),
     "room": words(WORDS["ROOMS"], 0.08),
     "belongings": words(WORDS["THINGS_LOST"]),
@@ -221,19 +219,8 @@ MAKERS: dict[str, Maker] = {
             else invented(rng) + rng.choice(("역", " 앞", "사거리", ""))
         )
     ),
-    "library": said_alike(
-        lambda rng: (
-            rng.choice((rng.choice(WORDS["CITIES"]), invented(rng, 2, 2)))
-            + rng.choice((" 도서관", "도서관", " 시립도서관"))
-        )
-    ),
     "school": said_alike(
         lambda rng: invented(rng, 2, 2) + rng.choice(("초등학교", "중학교", "고등학교", "초", "고"))
-    ),
-    "busno": said_alike(
-        lambda rng: (
-            str(rng.randint(1, 9999)) if rng.random() < 0.8 else f"{rng.choice('MNG')}{rng.randint(1, 9999)}"
-        )
     ),
     "email": said_alike(
         lambda rng: (

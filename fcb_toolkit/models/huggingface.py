@@ -87,16 +87,16 @@ class HuggingFaceModel:
         """Replies as they end. A prompt longer than the model takes gives a reply that ended in an error."""
         waiting: list[Prompt] = []
         longest = max_positions(self.model)
+        formats = {rendered.format for rendered in prompts} if settings.stop_after_calls else set()
+        closes = {format: self.closes(format) for format in formats}
         for index, rendered in enumerate(prompts):
             # The template wrote every special token already: adding them again would double the BOS.
             ids = self.tokenizer(rendered.prompt, add_special_tokens=False)["input_ids"]
             if longest is not None and len(ids) + settings.max_new_tokens > longest:
                 yield from too_long(index, len(ids), longest, settings)
             else:
-                closes = self.closes(rendered.format) if settings.stop_after_calls else ()
-                waiting += [
-                    Prompt(index, sample, ids, rendered, closes) for sample in range(settings.samples)
-                ]
+                ends = closes.get(rendered.format, ())
+                waiting += [Prompt(index, sample, ids, rendered, ends) for sample in range(settings.samples)]
         engine = huggingface_prefix if self.engine == "prefix" else huggingface_plain
         if self.responses is not None and waiting:
             self.responses.start()
@@ -109,6 +109,10 @@ class HuggingFaceModel:
         marks = FORMATS[format].closes if format in FORMATS else ()
         tokens = [self.tokenizer(mark, add_special_tokens=False)["input_ids"] for mark in marks]
         return tuple(ids[0] for ids in tokens if len(ids) == 1)
+
+    def stops(self, prompt: Prompt) -> tuple[int, ...]:
+        """Tokens that end the reply to a prompt."""
+        return (*self.stop_ids, *prompt.closes)
 
     @cached_property
     def engine(self) -> str:

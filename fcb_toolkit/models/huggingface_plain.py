@@ -77,15 +77,15 @@ def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generatio
     seconds = (time.perf_counter() - started) / len(batch)
     replies = []
     for prompt, row in zip(batch, out[:, width:].tolist(), strict=True):
-        new, finish = cut_at_stop(row, (*owner.stop_ids, *prompt.closes))
+        new, finish = cut_at_stop(row, owner.stops(prompt))
         replies.append(make_reply(tokenizer, prompt, new, finish, seconds))
     return replies
 
 
 def _stops(owner: HuggingFaceModel, batch: Sequence[Prompt]) -> list[int]:
     """Where rows stop at different tokens, all go on to the end of their turn and are cut afterwards."""
-    closes = {prompt.closes for prompt in batch}
-    return [*owner.stop_ids, *(closes.pop() if len(closes) == 1 else ())]
+    stops = {owner.stops(prompt) for prompt in batch}
+    return list(stops.pop() if len(stops) == 1 else owner.stop_ids)
 
 
 def _config(settings: Generation, stops: list[int], pad: int) -> GenerationConfig:

@@ -276,13 +276,11 @@ class PrefixEngine:
         return batch, logits
 
     def _ended(self, request: Request) -> bool:
-        return request.new[-1] in self._stops(request) or len(request.new) >= self.settings.max_new_tokens
-
-    def _stops(self, request: Request) -> tuple[int, ...]:
-        return (*self.owner.stop_ids, *request.prompt.closes)
+        stopped = request.new[-1] in self.owner.stops(request.prompt)
+        return stopped or len(request.new) >= self.settings.max_new_tokens
 
     def _finished(self, request: Request) -> tuple[Prompt, Reply]:
-        ids, finish = cut_at_stop(request.new, self._stops(request))
+        ids, finish = cut_at_stop(request.new, self.owner.stops(request.prompt))
         return request.prompt, make_reply(self.owner.tokenizer, request.prompt, ids, finish, request.seconds)
 
 

@@ -103,33 +103,11 @@ def test_the_first_replies_come_before_all_prompts_are_read(pair, monkeypatch):
     assert len(list(replies)) == 199
 
 
-def test_memory_that_is_short_makes_batches_smaller(pair, monkeypatch):
+def in_room(pair, prompts, monkeypatch):
+    """A run of the prefix engine, with room for so many tokens: (texts, counts)."""
     from fcb_toolkit.models import huggingface_prefix
     from fcb_toolkit.models.huggingface_batch import Prompt
 
-    prompts = [Rendered(f"{'공통 ' * 40}{i} {'질문 ' * (i % 7)}") for i in range(60)]
-    ids = [pair[1](p.prompt, add_special_tokens=False)["input_ids"] for p in prompts]
-    listed = [Prompt(i, 0, x, p) for i, (x, p) in enumerate(zip(ids, prompts, strict=True))]
-    model = fcb.load_model(pair, engine="prefix")
-
-    def run(room):
-        monkeypatch.setattr(huggingface_prefix, "tokens_that_fit", lambda _model: room)
-        engine = huggingface_prefix.PrefixEngine(model, listed, fcb.Generation(max_new_tokens=8))
-        texts = {p.index: reply.text for p, reply in engine.run()}
-        return texts, engine.counts
-
-    wide, narrow = run(10**9), run(1200)
-    assert wide[0] == narrow[0] and len(narrow[0]) == 60
-    assert narrow[1].most_rows < wide[1].most_rows
-    assert narrow[1].most_held < wide[1].most_held
-
-
-def test_one_long_row_among_short_ones_does_not_widen_them_all(pair, monkeypatch):
-    """A batch is as wide as its widest row; what it takes with its padding stays within the room."""
-    from fcb_toolkit.models import huggingface_prefix
-    from fcb_toolkit.models.huggingface_batch import Prompt
-
-    prompts = [Rendered(f"{i} {'질문 ' * (200 if i % 12 == 5 else 2)}") for i in range(60)]
     ids = [pair[1](p.prompt, add_special_tokens=False)["input_ids"] for p in prompts]
     listed = [Prompt(i, 0, x, p) for i, (x, p) in enumerate(zip(ids, prompts, strict=True))]
     model = fcb.load_model(pair, engine="prefix")
@@ -139,6 +117,22 @@ def test_one_long_row_among_short_ones_does_not_widen_them_all(pair, monkeypatch
         engine = huggingface_prefix.PrefixEngine(model, listed, fcb.Generation(max_new_tokens=8))
         return {p.index: reply.text for p, reply in engine.run()}, engine.counts
 
+    return run
+
+
+def test_memory_that_is_short_makes_batches_smaller(pair, monkeypatch):
+    prompts = [Rendered(f"{'공통 ' * 40}{i} {'질문 ' * (i % 7)}") for i in range(60)]
+    run = in_room(pair, prompts, monkeypatch)
+    wide, narrow = run(10**9), run(1200)
+    assert wide[0] == narrow[0] and len(narrow[0]) == 60
+    assert narrow[1].most_rows < wide[1].most_rows
+    assert narrow[1].most_held < wide[1].most_held
+
+
+def test_one_long_row_among_short_ones_does_not_widen_them_all(pair, monkeypatch):
+    """A batch is as wide as its widest row; what it takes with its padding stays within the room."""
+    prompts = [Rendered(f"{i} {'질문 ' * (200 if i % 12 == 5 else 2)}") for i in range(60)]
+    run = in_room(pair, prompts, monkeypatch)
     free, most = run(10**9)
     room = most.widest // 2
     texts, counts = run(room)
