@@ -19,6 +19,7 @@ import demo_data
 from demo_catalog import read_functions, split
 from demo_data import make_pack
 from demo_korean import josa
+from demo_made import read_parts
 from demo_tools import cased, plain_style
 from demo_values import json_type, value_of
 
@@ -131,6 +132,15 @@ def test_the_sample_shares_no_function_name_and_no_sentence_frame() -> None:
     assert not tool_names(cases) & all_names()
     assert shared_frames(cases) == []
     assert [alike for text in spoken(cases) for alike in composed_alike(text)] == []
+
+
+def test_the_sample_knows_nothing_of_the_functions_put_together_from_parts() -> None:
+    """Every tail names its thing, so that a sentence without it shares no frame."""
+    cases, parts = fcb.load_benchmark("sample/korean"), read_parts()
+    names = {f"{verb}_{thing}" for verbs, _, _ in parts.verbs for verb in verbs for thing, _ in parts.things}
+    assert not tool_names(cases) & (names | {cased(name, camel=True) for name in names})
+    assert all("{o" in tail for _, _, tails in parts.verbs for tail in tails)
+    assert [text for text in spoken(cases) if any(thing in text for _, thing in parts.things)] == []
 
 
 def test_the_check_finds_a_sentence_that_clauses_make_up() -> None:
