@@ -76,7 +76,7 @@ REFUSALS = (
 PARTS = read_parts()
 MADE = 0.3
 """Share of the tools that are put together (`demo_made`); the others are written."""
-ASK, REFUSE, DOUBLE, RESULT, ANOTHER, SMALL_TALK = 0.14, 0.05, 0.2, 0.3, 0.4, 0.12
+ASK, REFUSE, DOUBLE, RESULT, ANOTHER, SMALL_TALK = 0.14, 0.05, 0.3, 0.3, 0.4, 0.12
 """Shares: of conversations that ask back and that refuse; of calls of functions that may be called for two
 values at once, those that are; of calls with a result, and of these with another request after it; of
 requests with a sentence about something else before them."""

@@ -18,12 +18,13 @@ Maker = Callable[[random.Random], Said]
 
 
 def counted(unit: str, low: int, high: int, native: bool = True, space: float = 0.4) -> Maker:
-    """A whole number with its counter: 3명, 세 명, 3 명."""
+    """A whole number with its counter: 3명, 세 명, 3 명; one or two things also without: 하나, 둘."""
 
     def make(rng: random.Random) -> Said:
         n = rng.randint(low, high)
         if native and n <= 10 and rng.random() < 0.45:
-            return f"{HANGUL_COUNT[n - 1]} {unit}", n
+            alone = unit == "개" and n < 3 and rng.random() < 0.4
+            return ("하나", "둘")[n - 1] if alone else f"{HANGUL_COUNT[n - 1]} {unit}", n
         return f"{n}{' ' if rng.random() < space * 0.4 else ''}{unit}", n
 
     return make
