@@ -2,6 +2,7 @@
 
     python benchmarks/throughput.py [--quick] [--json] [--source ../shared/data/functionchat]
                                     [--cases N] [--new-tokens N] [--repeat N] [--growth]
+                                    [--engines ours one_at_a_time ...] [--dtype float32]
 
 Engines, each in a process of its own (`throughput_engines.py`): `ours` (the prefix engine), `padded` (transformers'
 `generate` over sorted, left-padded batches), `one_at_a_time`, `lm_eval` (HFLM) and `inspect` (its hf provider), the
@@ -36,6 +37,8 @@ import fcb_toolkit as fcb
 from fcb_toolkit.models import prefix_tree
 
 BATCH_SIZES = (2, 4, 8, 16)
+ENGINES = ("ours", "padded", "one_at_a_time", "lm_eval", "inspect")
+PACKAGES = {"lm_eval": "lm_eval", "inspect": "inspect_ai"}
 PARTS = ("singlecall", "dialog", "calldecision")
 Item = dict[str, Any]
 
@@ -110,6 +113,7 @@ def arguments() -> argparse.Namespace:
     verb.add_argument("--cases", type=int)
     verb.add_argument("--new-tokens", type=int)
     verb.add_argument("--repeat", type=int)
+    verb.add_argument("--engines", nargs="+", choices=ENGINES, help="`ours` and these only")
     verb.add_argument("--dtype", choices=("bfloat16", "float32"))
     verb.add_argument("--verbose", action="store_true", help="what the engines say on stderr")
     given = verb.parse_args()
@@ -128,16 +132,18 @@ def read_cases(given: argparse.Namespace) -> list[fcb.Case]:
     return [case for case in cases if case.condition[:1] in ("4", "8")]
 
 
-def installed() -> list[str]:
-    peers = {"lm_eval": "lm_eval", "inspect": "inspect_ai"}
-    found = [name for name, package in peers.items() if importlib.util.find_spec(package) is not None]
-    return ["ours", "padded", "one_at_a_time", *found]
+def chosen_engines(wanted: Sequence[str] | None) -> list[str]:
+    """`ours`, and of the others those asked for, or all whose package is installed."""
+    missing = [e for e, package in PACKAGES.items() if importlib.util.find_spec(package) is None]
+    if wanted and (lacking := set(wanted) & set(missing)):
+        raise SystemExit(f"not installed: {', '.join(PACKAGES[e] for e in sorted(lacking))}")
+    return [e for e in ENGINES if e == "ours" or e in (wanted or set(ENGINES) - set(missing))]
 
 
 def comparison(bench: Bench) -> dict[str, Any]:
     given = bench.given
     items = bench.items(read_cases(given)[: given.cases])
-    engines = installed()
+    engines = chosen_engines(given.engines)
     part = items[: max(8, len(items) // 4)]
     best = {
         engine: best_batch_size(bench, engine, part)

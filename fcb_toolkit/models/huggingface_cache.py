@@ -8,7 +8,7 @@ logits = rows.step(model, [7, 8])           # (2, vocabulary)
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -49,6 +49,10 @@ class GrowingLayer(DynamicLayer):
         values[..., have:need, :] = value_states
         self.keys, self.values = keys[..., :need, :], values[..., :need, :]
         return self.keys, self.values
+
+    def free(self) -> None:
+        """Gives the memory back; the layer is of no use afterwards."""
+        self.keys = self.values = self._buffers = None
 
 
 def _room(old: torch.Tensor, need: int) -> torch.Tensor:
@@ -126,14 +130,25 @@ class Rows:
 
     def select(self, indices: Sequence[int]) -> Rows:
         """A copy of some rows, in ascending order."""
+        return self._chosen(indices, free=False)
+
+    def keep(self, indices: Sequence[int]) -> Rows:
+        """As `select`, but frees each layer once it is copied: `self` is of no use afterwards."""
+        return self._chosen(indices, free=True)
+
+    def _chosen(self, indices: Sequence[int], free: bool) -> Rows:
         prefixes = self._prefixes()
         index = torch.tensor(indices, device=self.mask.device)
-        layers = []
-        for layer in layers_of(self.cache):
-            own = index.to(layer.keys.device)  # layers may lie on other devices than the prompts
-            layers.append((layer.keys[own], layer.values[own]))
+
+        def layers() -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+            for layer in layers_of(self.cache):
+                own = index.to(layer.keys.device)  # layers may lie on other devices than the prompts
+                yield layer.keys[own], layer.values[own]
+                if free:
+                    layer.free()
+
         groups = [(prefixes[i], 1) for i in indices]
-        return Rows(groups, cache_of(layers), self.mask[index], self.lengths[index])
+        return Rows(groups, cache_of(layers()), self.mask[index], self.lengths[index])
 
     def read(self, model: Any, segments: Sequence[Sequence[int]]) -> Rows:
         """These rows, which must hold one prefix and nothing else yet, with a segment each (at least one token)."""
@@ -187,25 +202,34 @@ class Rows:
 
 
 def merge(parts: Sequence[Rows]) -> Rows:
-    """One batch of all rows, their own columns aligned at the end."""
+    """One batch of all rows, their own columns aligned at the end.
+
+    Each layer of the parts is freed once it is copied, or all would be in memory twice: they are of no use afterwards.
+    """
     if len(parts) == 1:
         return parts[0]
-    width, rows = max(part.columns for part in parts), sum(map(len, parts))
-    layers: list[tuple[torch.Tensor, torch.Tensor]] = []
-    for like in next((layers_of(part.cache) for part in parts if part.columns), []):
-        keys, values = (x.new_zeros(rows, x.shape[1], width, x.shape[-1]) for x in (like.keys, like.values))
-        layers.append((keys, values))
-    for number, (keys, values) in enumerate(layers):
-        start = 0
-        for part in parts:
-            if part.columns:
-                own = layers_of(part.cache)[number]
-                keys[start : start + len(part), :, width - part.columns :] = own.keys
-                values[start : start + len(part), :, width - part.columns :] = own.values
-            start += len(part)
+    width = max(part.columns for part in parts)
+    count = max(len(layers_of(part.cache)) for part in parts)
     mask = torch.cat([torch.nn.functional.pad(part.mask, (width - part.columns, 0)) for part in parts])
     groups = [group for part in parts for group in part.groups]
+    layers = (_merged_layer(parts, number, width) for number in range(count))
     return Rows(groups, cache_of(layers), mask, torch.cat([part.lengths for part in parts]))
+
+
+def _merged_layer(parts: Sequence[Rows], number: int, width: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(keys, values) of one layer of all parts, whose own ones are freed."""
+    like = next(layers_of(part.cache)[number] for part in parts if part.columns)
+    rows = sum(map(len, parts))
+    keys, values = (x.new_zeros(rows, x.shape[1], width, x.shape[-1]) for x in (like.keys, like.values))
+    start = 0
+    for part in parts:
+        if part.columns:
+            own = layers_of(part.cache)[number]
+            keys[start : start + len(part), :, width - part.columns :] = own.keys
+            values[start : start + len(part), :, width - part.columns :] = own.values
+            own.free()
+        start += len(part)
+    return keys, values
 
 
 @lru_cache(maxsize=64)

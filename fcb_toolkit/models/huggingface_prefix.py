@@ -86,8 +86,11 @@ class Batch:
         return self.select(places[:middle]), self.select(places[middle:])
 
     def cleared(self) -> Batch:
-        """Without the rows of ended requests."""
-        return self.select(self.going()) if self.ended else self
+        """Without the rows of ended requests; `self` is of no use afterwards."""
+        if not self.ended:
+            return self
+        going = self.going()
+        return Batch(self.rows.keep(going), [self.requests[i] for i in going])
 
 
 @dataclass
