@@ -5,7 +5,7 @@
 Learns the assistant's turns only. One step is a few packs (see `demo_data.make_pack`); within a pack
 each conversation sees the shared system prompt and tools and itself, at its true positions, so the
 tools are computed once for all. The learning rate is flat and falls to zero over the last third.
-Pack i depends on the seed and i alone, and a run goes on from its last checkpoint.
+Packs depend on the seed and the step alone, and a run goes on from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import torch
 import torch.distributed
 import torch.multiprocessing
-from demo_catalog import Function, read_functions, split
+from demo_catalog import read_functions, split
 from demo_data import make_pack
 from demo_pack import encode, layout_of, packed_attention
 from safetensors.torch import load_file, save_file
@@ -32,6 +32,8 @@ from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "demo_adapter" / "chat_template.jinja"
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
+WINDOW = 8
+"""Steps whose packs are made together and dealt out by length."""
 
 
 def import_peft() -> Any:
@@ -94,11 +96,11 @@ def train(rank: int, args: argparse.Namespace) -> None:
     model = peft.get_peft_model(base, config)
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    functions = split(read_functions())[0]
+    data = Packs(tokenizer, args)
     began, tokens = time.time(), 0
     step = restore(args.out, model, optimizer)
     while step < (steps := planned(args)):
-        packs = [encode(pack, tokenizer) for pack in packs_of(step, functions, args)]
+        packs = data.of(step)
         count = sum(int(p["learnt"].sum()) for p in packs)
         total = torch.zeros(1)
         for packed in packs[rank :: args.workers]:
@@ -122,10 +124,31 @@ def train(rank: int, args: argparse.Namespace) -> None:
         ship(args.out / f"step-{step}", args.out / "adapter")
 
 
-def packs_of(step: int, functions: list[Function], args: argparse.Namespace) -> list[dict[str, Any]]:
-    """The packs of a step."""
-    numbers = range(step * args.packs, (step + 1) * args.packs)
-    return [make_pack(functions, random.Random(f"{args.seed}/{number}")) for number in numbers]
+class Packs:
+    """The packs of each step, of about equal length, or one process would wait for the other."""
+
+    def __init__(self, tokenizer: Any, args: argparse.Namespace) -> None:
+        self.functions = split(read_functions())[0]
+        self.tokenizer = tokenizer
+        self.seed, self.each = args.seed, args.packs
+        self.window = -1
+        self.steps: list[list[dict[str, torch.Tensor]]] = []
+
+    def of(self, step: int) -> list[dict[str, torch.Tensor]]:
+        if self.window != step // WINDOW:
+            self.window = step // WINDOW
+            self.steps = self._deal(self.window)
+        return self.steps[step % WINDOW]
+
+    def _deal(self, window: int) -> list[list[dict[str, torch.Tensor]]]:
+        """The packs of a window's steps: neighbours in length together, the steps in a drawn order."""
+        count = WINDOW * self.each
+        numbers = range(window * count, (window + 1) * count)
+        made = [make_pack(self.functions, random.Random(f"{self.seed}/{number}")) for number in numbers]
+        packs = sorted((encode(pack, self.tokenizer) for pack in made), key=lambda pack: len(pack["ids"]))
+        steps = [packs[i : i + self.each] for i in range(0, count, self.each)]
+        random.Random(f"{self.seed}/order/{window}").shuffle(steps)
+        return steps
 
 
 def planned(args: argparse.Namespace) -> int:
