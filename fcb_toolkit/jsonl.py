@@ -61,6 +61,8 @@ def read_text(path: Path) -> str:
     raw = _bytes(path)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError(f"{path} line 1: found UTF-16, expected UTF-8; save the file as UTF-8")
+    if raw[:2] == b"\x1f\x8b":
+        raise DataError(f"{path}: found a gzip file, expected text in UTF-8; unpack it with gunzip")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -67,8 +67,9 @@ def _check_keys(row: Mapping[str, Any], where: str) -> None:
     if "messages" in row and not row["messages"]:
         raise DataError(f"{where}: 'messages' is empty, expected at least one message")
     if missing:
+        found = ", ".join(key for key, value in row.items() if value is not None)
         raise DataError(
-            f"{where}: the key {missing[0]!r} is missing; found {', '.join(row) or 'no key'}; "
+            f"{where}: the key {missing[0]!r} is missing; found {found or 'no key'}; "
             "expected serial_num (or id), messages, tools and ground_truth"
         )
 

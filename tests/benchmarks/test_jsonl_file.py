@@ -1,5 +1,6 @@
 """A user's own cases: what is read, and that each fault names file and line."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -158,7 +159,7 @@ def test_a_line_that_is_not_an_object_is_named(tmp_path: Path, line: str, found:
     assert error(path) == f"{path} line 2: found {found}, expected a JSON object"
 
 
-def test_an_empty_file_a_missing_file_a_folder_and_utf16_are_errors(tmp_path: Path) -> None:
+def test_an_empty_file_a_missing_file_a_folder_and_other_bytes_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     assert error(path) == f"{path}: no such file; check the path"
     path.write_text("\n \n")
@@ -167,6 +168,8 @@ def test_an_empty_file_a_missing_file_a_folder_and_utf16_are_errors(tmp_path: Pa
     assert error(path) == f"{path} line 1: found UTF-16, expected UTF-8; save the file as UTF-8"
     path.write_bytes(json.dumps(row(), ensure_ascii=False).encode("cp949"))
     assert re.match(rf"{re.escape(str(path))} line 1: byte 0x\w\w is not UTF-8", error(path))
+    path.write_bytes(gzip.compress(json.dumps(row()).encode()))
+    assert error(path) == f"{path}: found a gzip file, expected text in UTF-8; unpack it with gunzip"
     assert "is a folder, expected a file" in error(tmp_path)
 
 
@@ -216,7 +219,7 @@ def test_a_wrong_value_says_what_was_expected(tmp_path: Path, change: dict[str, 
         ({"serial_num": True}, "'serial_num' is True, expected a whole number"),
         ({"serial_num": 1.0}, "'serial_num' is 1.0, expected a whole number"),
         ({"serial_num": "1"}, "'serial_num' is '1', expected a whole number"),
-        ({"serial_num": None}, "the key 'serial_num' is missing"),
+        ({"serial_num": None}, "the key 'serial_num' is missing; found messages, tools"),
         ({"id": ""}, "'id' is empty, expected a name or a whole number"),
         ({"id": ["a"]}, "'id' is ['a'], expected a name or a whole number"),
         ({"category": 3}, "'category' is 3, expected a name"),
