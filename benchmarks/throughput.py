@@ -5,8 +5,8 @@
                                     [--engines ours one_at_a_time ...] [--dtype float32]
 
 Engines, each in a process of its own (`throughput_engines.py`): `ours` (the prefix engine), `padded` (transformers'
-`generate` over sorted, left-padded batches), `one_at_a_time`, `lm_eval` (HFLM) and `inspect` (its hf provider), the
-last two where the package is installed. Padded engines run at their best batch size, found first on a part of the
+`generate` over sorted, left-padded batches), `continuous` (transformers' continuous batching), `one_at_a_time`,
+`lm_eval` (HFLM) and `inspect` (its hf provider), the last two where the package is installed. Padded engines run at their best batch size, found first on a part of the
 prompts. Prompts are FunctionChat-Bench single call with 4 and 8 tools where `--source` is given, else the bundled
 sample's.
 
@@ -37,7 +37,9 @@ import fcb_toolkit as fcb
 from fcb_toolkit.models import prefix_tree
 
 BATCH_SIZES = (2, 4, 8, 16)
-ENGINES = ("ours", "padded", "one_at_a_time", "lm_eval", "inspect")
+ENGINES = ("ours", "padded", "continuous", "one_at_a_time", "lm_eval", "inspect")
+UNPADDED = ("ours", "continuous", "one_at_a_time")
+"""They take no batch size."""
 PACKAGES = {"lm_eval": "lm_eval", "inspect": "inspect_ai"}
 PARTS = ("singlecall", "dialog", "calldecision")
 Item = dict[str, Any]
@@ -145,11 +147,7 @@ def comparison(bench: Bench) -> dict[str, Any]:
     items = bench.items(read_cases(given)[: given.cases])
     engines = chosen_engines(given.engines)
     part = items[: max(8, len(items) // 4)]
-    best = {
-        engine: best_batch_size(bench, engine, part)
-        for engine in engines
-        if engine not in ("ours", "one_at_a_time")
-    }
+    best = {engine: best_batch_size(bench, engine, part) for engine in engines if engine not in UNPADDED}
     found: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
     for _ in range(given.repeat):
         for engine in engines:

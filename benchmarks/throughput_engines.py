@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 import fcb_toolkit as fcb
-from fcb_toolkit.models import huggingface_plain, prefix_tree
+from fcb_toolkit.models import huggingface_continuous, huggingface_plain, prefix_tree
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_prefix import PrefixEngine
 
@@ -66,6 +66,17 @@ def padded(work: Work) -> Engine:
 
     def run(prompts: Sequence[Prompt], settings: fcb.Generation) -> Result:
         replies = huggingface_plain.generate(model, prompts, replace(settings, batch_size=size))
+        return {p.index: r.text or "" for p, r in replies}, {}
+
+    return run
+
+
+def continuous(work: Work) -> Engine:
+    """transformers' continuous batching: our engine of that name."""
+    model = loaded(work)
+
+    def run(prompts: Sequence[Prompt], settings: fcb.Generation) -> Result:
+        replies = huggingface_continuous.generate(model, prompts, settings)
         return {p.index: r.text or "" for p, r in replies}, {}
 
     return run
@@ -134,6 +145,7 @@ def inspect_hf(work: Work) -> Engine:
 ENGINES: dict[str, Callable[[Work], Engine]] = {
     "ours": ours,
     "padded": padded,
+    "continuous": continuous,
     "one_at_a_time": one_at_a_time,
     "lm_eval": lm_eval,
     "inspect": inspect_hf,

@@ -94,8 +94,8 @@ def _model(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--device-map", help="auto: one large model over several GPUs")
     group.add_argument(
         "--engine",
-        help="who generates: auto (default), prefix or plain in this process; ray on a cluster, whose workers "
-        "each take auto (or what ray:prefix, ray:plain name)",
+        help="who generates: auto (default), prefix, plain or continuous in this process; ray on a cluster, whose workers "
+        "each take auto (or what ray:prefix, ray:plain, ... name)",
     )
     group.add_argument("--awq-backend", help="gptqmodel (default) or autoawq")
     group.add_argument("--thinking", choices=("on", "off"), help="reasoning switch of the template")

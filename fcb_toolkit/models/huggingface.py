@@ -9,7 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fcb_toolkit.errors import ModelError
-from fcb_toolkit.models import huggingface_plain, huggingface_prefix, huggingface_trial, huggingface_weights
+from fcb_toolkit.models import (
+    huggingface_continuous,
+    huggingface_plain,
+    huggingface_prefix,
+    huggingface_trial,
+    huggingface_weights,
+)
 from fcb_toolkit.models.huggingface_batch import Prompt
 from fcb_toolkit.models.huggingface_constrain import Constraints
 from fcb_toolkit.models.huggingface_devices import places
@@ -21,6 +27,12 @@ from fcb_toolkit.rendering import load_template, render
 if TYPE_CHECKING:
     from fcb_toolkit.models.huggingface_load import ModelOptions
     from fcb_toolkit.models.spec import ModelSpec
+
+ENGINES: dict[str, Any] = {
+    "prefix": huggingface_prefix,
+    "plain": huggingface_plain,
+    "continuous": huggingface_continuous,
+}
 
 
 class HuggingFaceModel:
@@ -97,10 +109,9 @@ class HuggingFaceModel:
             else:
                 ends = closes.get(rendered.format, ())
                 waiting += [Prompt(index, sample, ids, rendered, ends) for sample in range(settings.samples)]
-        engine = huggingface_prefix if self.engine == "prefix" else huggingface_plain
         if self.responses is not None and waiting:
             self.responses.start()
-        for prompt, reply in engine.generate(self, waiting, settings):
+        for prompt, reply in ENGINES[self.engine].generate(self, waiting, settings):
             read = self.responses.read(reply, prompt.rendered) if self.responses is not None else reply
             yield prompt.index, read
 
@@ -116,9 +127,9 @@ class HuggingFaceModel:
 
     @cached_property
     def engine(self) -> str:
-        """prefix or plain. Where the prefix engine cannot serve the model, `engine_note` says why."""
-        if self.options.engine == "plain":
-            return "plain"
+        """A key of `ENGINES`. Where the prefix engine cannot serve the model, `engine_note` says why."""
+        if self.options.engine in ("plain", "continuous"):
+            return self.options.engine
         if self.engine_note and self.options.engine == "prefix":
             raise ModelError(f"{self.name}: engine='prefix' cannot serve it: {self.engine_note}; use 'plain'")
         return "plain" if self.engine_note else "prefix"

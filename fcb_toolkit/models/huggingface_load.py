@@ -20,6 +20,7 @@ from fcb_toolkit.errors import DataError, ModelError, UnknownName, check_fields
 from fcb_toolkit.models.huggingface import HuggingFaceModel
 from fcb_toolkit.models.huggingface_awq import Where, load_autoawq, load_awq, read_layout
 from fcb_toolkit.models.huggingface_weights import first_line, load_weights
+from fcb_toolkit.models.spec import ENGINES
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -88,7 +89,7 @@ def checked_options(options: dict[str, Any]) -> ModelOptions:
         "mode": ("auto", "native", "prompt"),
         "language": ("ko", "en"),
         "awq_backend": ("gptqmodel", "autoawq"),
-        "engine": ("auto", "prefix", "plain"),
+        "engine": ENGINES,
     }
     for name, allowed in choices.items():
         if getattr(settings, name) not in allowed:

@@ -63,7 +63,7 @@ def _halving(
 def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generation) -> list[Reply]:
     model, tokenizer, device = owner.model, owner.tokenizer, input_device(owner.model)
     width = max(len(p.ids) for p in batch)
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else owner.stop_ids[0]
+    pad = pad_token(owner)
     ids = torch.tensor([[pad] * (width - len(p.ids)) + p.ids for p in batch], device=device)
     mask = torch.tensor([[0] * (width - len(p.ids)) + [1] * len(p.ids) for p in batch], device=device)
     started = time.perf_counter()
@@ -71,7 +71,7 @@ def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generatio
         out = model.generate(
             ids,
             attention_mask=mask,
-            generation_config=_config(settings, _stops(owner, batch), pad),
+            generation_config=greedy_config(settings, _stops(owner, batch), pad),
             logits_processor=LogitsProcessorList([OnlyThePicked(Picker(owner, settings), batch)]),
         )
     seconds = (time.perf_counter() - started) / len(batch)
@@ -82,13 +82,18 @@ def _batch(owner: HuggingFaceModel, batch: Sequence[Prompt], settings: Generatio
     return replies
 
 
+def pad_token(owner: HuggingFaceModel) -> int:
+    pad = owner.tokenizer.pad_token_id
+    return int(pad if pad is not None else owner.stop_ids[0])
+
+
 def _stops(owner: HuggingFaceModel, batch: Sequence[Prompt]) -> list[int]:
     """Where rows stop at different tokens, all go on to the end of their turn and are cut afterwards."""
     stops = {owner.stops(prompt) for prompt in batch}
     return list(stops.pop() if len(stops) == 1 else owner.stop_ids)
 
 
-def _config(settings: Generation, stops: list[int], pad: int) -> GenerationConfig:
+def greedy_config(settings: Generation, stops: list[int], pad: int) -> GenerationConfig:
     """Every setting is given: what a checkpoint's generation_config asks for (sampling, a repetition
     penalty, top_k) would make two models incomparable."""
     return GenerationConfig(

@@ -14,6 +14,8 @@ from fcb_toolkit.errors import ModelError
 from fcb_toolkit.models.base import Model
 
 M = TypeVar("M", bound=Model)
+ENGINES = ("auto", "prefix", "plain", "continuous")
+"""Who generates in the model's own process; auto: prefix where it serves the model, else plain."""
 
 
 @dataclass(frozen=True)

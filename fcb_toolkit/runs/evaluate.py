@@ -8,7 +8,7 @@ from typing import Any
 
 from fcb_toolkit.errors import DataError, UnknownName, check_fields
 from fcb_toolkit.models.base import Model
-from fcb_toolkit.models.spec import ModelSpec, spec_of
+from fcb_toolkit.models.spec import ENGINES, ModelSpec, spec_of
 from fcb_toolkit.records import Case, Generation, Reply
 from fcb_toolkit.runs import disk
 from fcb_toolkit.runs.folder import RunFolder
@@ -91,7 +91,7 @@ def checked_engine(engine: str | RayOptions | None, workers: int | None) -> str 
         return options.checked(workers)
     if workers is not None:
         raise DataError(f"workers={workers} is for engine='ray'; accelerate and torchrun start their own")
-    if engine in ("auto", "prefix", "plain"):
+    if engine in ENGINES:
         raise DataError(
             f"engine {engine!r} is an option of the model: fcb.load_model(..., engine={engine!r})"
         )
