@@ -107,6 +107,10 @@ def figure(draw: Callable[P, tuple[StyledFigure, pd.DataFrame]]) -> Callable[P, 
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> StyledFigure:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        if not isinstance(frame := next(iter(bound.arguments.values())), pd.DataFrame):
+            raise DataError(
+                f"plots.{draw.__name__}: found {type(frame).__name__}, expected a frame such as fcb.to_frame(run)"
+            )
         for name, value in bound.arguments.items():
             if isinstance(value, pd.DataFrame):  # frames put together keep the indices of their parts
                 bound.arguments[name] = value.reset_index(drop=True)

@@ -46,6 +46,8 @@ def outcome_column(frame: pd.DataFrame, metric: str | None) -> str:
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
     """The names as a list; `UnknownName` for one that is not a column."""
+    if not isinstance(names, Iterable):
+        raise DataError(f"found {names!r}, expected the name of a column or a list of them")
     wanted = list(names)
     for name in wanted:
         if name not in frame.columns:

@@ -49,6 +49,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
     def __init__(self, runs: Sequence[Run], *, model: Model | None = None, who: str | None = None) -> None:
         if not runs:
             raise DataError("explore: no runs given; expected a Run or a list of Runs")
+        if odd := [run for run in runs if not isinstance(run, Run)]:
+            raise DataError(f"explore: found {type(odd[0]).__name__}, expected a Run or a list of Runs")
         self.table = Table(runs)
         self.notes = [Annotations(run.path, who) for run in runs]
         self.state = State(View(0, "", 1 if len(runs) > 1 else None))

@@ -254,6 +254,10 @@ def test_wrong_widths_and_frames_are_said():
         draw("accuracy", width=300)
     with pytest.raises(DataError, match=r"plots\.accuracy: the frame lacks model, category"):
         plots.accuracy(pd.DataFrame({"outcome": ["pass"]}), over="model")
+    with pytest.raises(
+        DataError, match=r"plots\.accuracy: found dict, expected a frame such as fcb\.to_frame"
+    ):
+        plots.accuracy({"outcome": ["pass"]})
     with pytest.raises(DataError, match="has no rows"):
         plots.failures(frame(1).iloc[:0], over="model")
     with pytest.raises(DataError, match=r"condition 'call', expected exact or <number>_random"):

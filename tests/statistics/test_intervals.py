@@ -121,6 +121,8 @@ def test_another_metric_is_taken_from_its_own_column():
 def test_wrong_names_list_the_right_ones():
     with pytest.raises(UnknownName, match="unknown column 'categry'. Did you mean 'category'"):
         statistics.summarize(frame("p", category="x"), by="categry")
+    with pytest.raises(DataError, match="found 3, expected the name of a column or a list of them"):
+        statistics.summarize(frame("p"), by=3)
     with pytest.raises(UnknownName, match="unknown column 'dialog'"):
         statistics.summarize(frame("p"), cluster="dialog")
     with pytest.raises(DataError, match="found 'passed', expected pass, fail or not_scored"):

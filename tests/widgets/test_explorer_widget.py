@@ -370,6 +370,8 @@ def test_a_failing_model_is_told_on_the_page(run):
 def test_nothing_to_explore_is_an_error():
     with pytest.raises(DataError, match="no runs given"):
         fcb.explore([])
+    with pytest.raises(DataError, match="explore: found str, expected a Run or a list of Runs"):
+        fcb.explore("runs/first")
 
 
 def test_an_interrupted_run_is_explored_with_what_it_has(cases, tmp_path):
