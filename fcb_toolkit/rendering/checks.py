@@ -224,6 +224,11 @@ def _results(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, 
 
 
 def _turns(profile: Profile, looks: Looks, eyes: Eyes) -> Iterator[tuple[str, str]]:
+    if profile.shape.text == "parts":
+        yield (
+            "string_content_lost",
+            "content that is a plain string is lost or refused: only lists of parts are shown",
+        )
     if not profile.system:
         yield "system_refused", "a system message makes the template raise, or is dropped"
     system = {"role": "system", "content": SYSTEM}

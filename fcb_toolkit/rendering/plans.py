@@ -42,7 +42,8 @@ def native_plans(profile: Profile, conversation: Conversation, mode: str) -> Ite
 
 def prompt_plan(profile: Profile) -> Plan:
     """Tools and history as text."""
-    shape = replace(PROMPT_MODE, system="system" if profile.system else "user")
+    system = "system" if profile.system else "user"
+    shape = replace(PROMPT_MODE, system=system, text=profile.shape.text)
     return Plan(shape, "prompt", formats.PROMPT_FORMAT, "plain")
 
 

@@ -38,6 +38,7 @@ def probe(template: Template) -> Profile:
 
 def _profile(template: Template) -> Profile:
     prober = Prober(template)
+    prober.shape = replace(prober.shape, text=_text_form(prober))
     find_empty_tools(prober)
     system = _shows_system(prober)
     if not system:
@@ -67,6 +68,18 @@ def _profile(template: Template) -> Profile:
         later_calls=later_calls(prober, choice, calls),
         errors=tuple(dict.fromkeys(prober.errors)),
     )
+
+
+def _text_form(prober: Prober) -> str:
+    """`parts` where the template shows a question only as a list of parts, as some image models' do."""
+    for form in ("string", "parts"):
+        try:
+            text = prober.render([USER], shape=replace(prober.shape, text=form))
+        except TemplateFailure:
+            continue
+        if QUESTION in text:
+            return form
+    return "string"
 
 
 def _shows_system(prober: Prober) -> bool:

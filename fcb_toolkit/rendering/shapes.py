@@ -47,6 +47,9 @@ class Shape:
     """`given`, `flat` ($ref resolved, one `type` a property), or `full` (flat, with empty descriptions)."""
     escapes: str = "none"
     """Descriptions escaped for templates that build JSON by hand: `none`, `tool` or `all`."""
+    text: str = "string"
+    """Text of every turn: `string`, or `parts` ([{"type": "text", "text": ...}], what some image models' templates
+    alone can read)."""
     variables: str = "text"
     """A tools variable other than `tools` gets `text` (JSON) or `list`."""
     fixes: tuple[str, ...] = ()
@@ -54,16 +57,18 @@ class Shape:
 
     def __str__(self) -> str:
         shown = ["tools", "calls", "content", "arguments", "ids", "results"]
-        shown += [
-            name
-            for name in ("result_role", "system", "schemas", "escapes")
-            if getattr(self, name) != _DEFAULT[name]
-        ]
+        shown += [name for name in _DEFAULT if getattr(self, name) != _DEFAULT[name]]
         parts = [f"{name}={getattr(self, name)}" for name in shown]
         return ",".join(parts + ([f"fixes={'+'.join(self.fixes)}"] if self.fixes else []))
 
 
-_DEFAULT = {"result_role": "tool", "system": "system", "schemas": "given", "escapes": "none"}
+_DEFAULT = {
+    "result_role": "tool",
+    "system": "system",
+    "schemas": "given",
+    "escapes": "none",
+    "text": "string",
+}
 PROMPT_MODE = Shape(tools="text", calls="content", results="user")
 
 
@@ -99,8 +104,17 @@ def apply(shape: Shape, conversation: Conversation, texts: Texts) -> Given:
     messages = _place_system(messages, texts.system, shape.system, shape.fixes)
     messages = fixed_turns(messages, shape.fixes)
     messages = [_shaped(message, shape, texts) for message in messages]
+    if shape.text == "parts":
+        messages = [_in_parts(message) for message in messages]
     tools = shape_tools(conversation.tools, schemas=shape.schemas, escapes=shape.escapes)
     return _with_tools(messages, tools, shape, texts)
+
+
+def _in_parts(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if not isinstance(content, str):
+        return message
+    return {**message, "content": [{"type": "text", "text": content}]}
 
 
 def _with_tools(messages: Messages, tools: list[dict[str, Any]], shape: Shape, texts: Texts) -> Given:

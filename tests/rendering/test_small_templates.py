@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fcb_toolkit.rendering import ConversationError, render
+from fcb_toolkit.rendering import ConversationError, audit_template, render
 
 USER = {"role": "user", "content": "강릉 날씨"}
 TOOL = {
@@ -190,3 +190,22 @@ def test_arguments_of_another_json_type_are_refused_with_call_and_type(arguments
         ConversationError, match=rf"messages\[1\] tool_calls\[0\] \(weather\): 'arguments' is {kind}"
     ):
         prompt(TEXT, turn(("a", arguments)), result("비", "a"))
+
+
+PARTS = "{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}{% endif %}{% endfor %}"
+
+
+@pytest.mark.parametrize("first", ["", "{{ m.content[0].type }}:"])
+def test_a_template_that_reads_only_lists_of_parts_gets_them(first: str) -> None:
+    source = LOOP.replace("BODY", first + PARTS)
+    talk = [{"role": "system", "content": "안내원"}, USER, turn(("a", {"city": "강릉"})), result("비", "a")]
+    made = render(talk, [TOOL], source)
+    for text in ("안내원", "강릉 날씨", '"강릉"', "비", "weather"):
+        assert text in made.prompt
+    assert "text=parts" in made.shape and not [note for note in made.notes if note.startswith("not shown")]
+    assert "string_content_lost" in {finding.code for finding in audit_template(source).findings}
+
+
+def test_a_template_that_reads_both_gets_plain_strings() -> None:
+    body = "{% if m.content is string %}{{ m.content }}{% else %}" + PARTS + "{% endif %}"
+    assert "parts" not in render([USER], [TOOL], LOOP.replace("BODY", body)).shape
