@@ -22,17 +22,30 @@ _MAX = 20_000
 _COURTESY = re.compile(
     r"(?:언제든|(?:무엇을|뭘|어떻게|무엇이든) ?도와|도와 ?드릴 (?:일|것|게)"
     r"|도움이 (?:더 )?필요하|도움이 되었)"
-    r"|(?:다른|추가로?|추가적인|더|또|그 ?외|궁금|필요)[^?]{0,25}"
-    r"(?:있으(?:시|면|신)|필요하(?:시|신)|궁금하(?:시|신)|말씀해|물어|문의|질문)"
+    r"|(?:다른|추가로?|추가적인|더|또(?!한)|그 ?외|궁금|필요)[^?]{0,25}"
+    r"(?:있으(?:시|면|신)|필요하(?:시|신)|궁금하(?:시|신))"
+    r"|(?:다른|추가|궁금|필요)[^?]{0,20}(?:면|든지| (?:것|게|거|점|사항|문의|질문)[은는이을를도]?)[ ,]"
+    r"[^?]{0,8}(?:말씀해|알려|물어|문의|질문)"
 )
 _REQUEST = re.compile(
     r"(?:알려|말씀해|말해|얘기해|이야기해|입력해|적어|제공해|공유해|선택해|골라|기재해|명시해|지정해"
     r"|정해|가르쳐|답해|불러) ?(?:주|줘|줄래|달라)"
-    r"|말씀(?:하|을)? ?(?:부탁|주)|부탁드(?:립|려|릴)"
+    r"|말씀(?:하|을)? ?(?:부탁|주)|부탁드(?:립|려|릴)|말씀하(?:세요|십시오)"
+    r"|(?:입력|선택|제공|지정|기재|작성|명시|공유|제시) ?(?:하세요|하십시오|하시기|바랍니다|부탁)"
+    r"|[이가도] ?(?:더 |먼저 )?궁금(?:합니다|해요|하네요|한데요)"
     r"|[가-힣]{2}[이가도] ?(?:더 |먼저 |꼭 )?필요(?:합니다|해요|한데요|하니|하며|하고)"
     r"|(?:알아야|있어야|주셔야|주어져야) ?(?:합니다|해요|할|돼요|됩니다|하는|만)"
     r"|please (?:provide|tell|specify|share|let me know|enter|give)",
     re.I,
+)
+_BARE = re.compile(
+    r"(?:(?:꼭|함께|같이|먼저|편하게|지금|그럼|모두|좀|다|이것들?[을도]?) ){0,2}"
+    r"(?:알려|말씀해|말해|입력해|제공해|선택해|적어) ?(?:주|줘)[가-힣 ]{0,8}[.!?~]*"
+)
+"""A request that names nothing: what it asks for was said before."""
+_BACK = re.compile(r"위(?:의|에|에 있는)? ?(?:정보|내용|항목|사항|것)|(?<![가-힣])이 (?:정보|내용|항목|사항)")
+_ITEM = re.compile(
+    r"\s*(?:(?:[-*•·‣▪◦▶►→✔✅□☐○●■–—]|\d{1,2}[.)]|\(\d{1,2}\))\s+|(?:[①-⑳]|\d\ufe0f?\u20e3)\s*)(?=\S)"
 )
 _QUESTION_END = re.compile(
     r"(?:[인한신은는가]가요|나요|까|는지요|까요|[주하]시겠어요|시겠습니까|[실릴]래요"
@@ -96,14 +109,17 @@ def sentences(text: str) -> list[str]:
 def read_acts(text: str) -> Acts:
     questions, done, promises, statements = [], [], [], []
     declines = False
-    for sentence in sentences(text):
+    before = ""
+    for sentence in sentences(_lists_joined(nfc(text)[:_MAX])):
         if _is_courtesy(sentence):
             continue
         refused = declines_in(sentence)
         declines = declines or refused
         if asks_in(sentence):
-            questions.append(sentence)
+            points_back = _BARE.fullmatch(sentence) or _BACK.search(sentence)
+            questions.append(f"{before} / {sentence}" if before and points_back else sentence)
             continue
+        before = "" if refused else sentence
         statements.append(sentence)
         if refused:
             continue
@@ -112,6 +128,34 @@ def read_acts(text: str) -> Acts:
         elif _PROMISE.search(sentence) and not _GUIDANCE.search(sentence):
             promises.append(sentence)
     return Acts(tuple(questions), declines, tuple(done), tuple(promises), tuple(statements))
+
+
+def _lists_joined(text: str) -> str:
+    """Items of a list go into the sentence before it: "다음 정보가 필요합니다:\\n1. 날짜\\n2. 시간" asks for both."""
+    lines: list[str] = []
+    items: list[str] = []
+    for line in text.split("\n"):
+        item = _ITEM.match(line)
+        if item:
+            items.append(re.sub(r"[.?!。*_`]+", " ", line[item.end() :]).strip())
+        elif line.strip() or not items:
+            _close_list(lines, items)
+            lines.append(line)
+    _close_list(lines, items)
+    return "\n".join(lines)
+
+
+def _close_list(lines: list[str], items: list[str]) -> None:
+    """Adds the items to the last line with text, or as a line of their own, and empties them."""
+    if not items:
+        return
+    while lines and not lines[-1].strip():
+        lines.pop()
+    head = lines.pop() if lines else ""
+    asks = any(asks_in(sentence) for sentence in sentences(head)[-1:])
+    listed = " / ".join([*([head.rstrip(" .:?!。")] if head else []), *items])
+    lines.append(listed + ("?" if asks else ""))
+    items.clear()
 
 
 def asks_in(sentence: str) -> bool:

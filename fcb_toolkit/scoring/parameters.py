@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from fcb_toolkit.records import Case, Tool, tool_name, tool_parameters
-from fcb_toolkit.scoring.korean_words import ENGLISH, FILLER, GROUPS
+from fcb_toolkit.scoring.korean_words import COUNTED, ENGLISH, FILLER, GROUPS
 from fcb_toolkit.text import has_hangul, nfc
 
 _GROUP_OF = {word: re.compile(pattern, re.I) for word, pattern in GROUPS}
@@ -132,7 +132,7 @@ def _head_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     head, before = words[-1], words[-2] if len(words) > 1 else ""
     if head == "수" and before:
         # "사람들의 수": the syllable alone is everywhere ("할 수 있습니다").
-        return (re.compile(rf"{_spaced(before)}(?:의)? ?수|몇 ?[가-힣]", re.I), _pattern(before))
+        return (re.compile(rf"{_spaced(before)}(?:의)? ?수|{COUNTED}", re.I), _pattern(before))
     heads = [_pattern(head)]
     if head in _GENERIC and before:
         # "공연 이름" is asked for as "어떤 공연", too.
