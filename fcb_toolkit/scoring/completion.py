@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -23,9 +23,12 @@ from fcb_toolkit.scoring.text_replies import (
     wrong_form,
     wrong_language,
 )
+from fcb_toolkit.text import drop_space, fold_case, nfc
 
 _NUMBER = re.compile(r"\d{1,30}(?:,\d{3}){0,8}(?:\.\d{1,15})?")
 _MAX = 20_000
+_LONGEST_NAME = 40
+"""Longer strings are sentences, which a reply puts in its own words."""
 
 
 def completion(case: Case, answer: Answer) -> Verdict:
@@ -33,8 +36,8 @@ def completion(case: Case, answer: Answer) -> Verdict:
 
     Whole: the finish reason, closed code blocks and brackets, no dangling particle at the end. Tells: it
     is not the tool's raw data, it doesn't only ask or refuse (unless the gold does), and every number that
-    both the tool's result and the gold have is in it, be it rounded. It can't see whether the words around
-    those numbers are true, nor a wrong name; use the judge for that.
+    both the tool's result and the gold have is in it, be it rounded. Of several names that both have, one is
+    enough. It can't see whether the words around them are true, nor one wrong name; use the judge for that.
     """
     wrong = wrong_form(answer, "an answer that tells the tool's result")
     if wrong is not None:
@@ -83,13 +86,44 @@ def _missing(case: Case, text: str, gold: str) -> Verdict | None:
     found = _numbers(text)
     lacking = sorted(number for number in wanted if not _told(number, found))
     if not lacking:
-        return None
+        return _no_name(case, text, gold)
     shown = ", ".join(map(str, lacking[:5]))
     return Verdict.failed(
         FailureKind.MISSING_VALUE,
         f"expected the tool's {shown}, found {quote(text)}",
         missing=list(map(str, lacking)),
     )
+
+
+def _no_name(case: Case, text: str, gold: str) -> Verdict | None:
+    """Several names of the result that the gold tells, and the reply none of them. One may be told in other words."""
+    said, truth = _bare(text), _bare(gold)
+    names = dict.fromkeys(name for result in _results(case) for name in _names(result))
+    wanted = [name for name in names if len(bare := _bare(name)) > 1 and bare in truth]
+    if len(wanted) < 2 or any(_bare(name) in said for name in wanted):
+        return None
+    shown = ", ".join(wanted[:5])
+    return Verdict.failed(
+        FailureKind.MISSING_VALUE, f"expected the tool's {shown}, found {quote(text)}", missing=wanted
+    )
+
+
+def _bare(text: str) -> str:
+    return drop_space(fold_case(nfc(text)))
+
+
+def _names(result: str) -> Iterator[str]:
+    """The strings of a result in JSON that are no numbers."""
+    try:
+        level = [json.loads(result)]
+    except (ValueError, RecursionError):
+        return
+    while level:
+        value = level.pop()
+        if isinstance(value, str) and not _NUMBER.search(value) and len(value) <= _LONGEST_NAME:
+            yield value
+        elif isinstance(value, dict | list):
+            level += value.values() if isinstance(value, dict) else value
 
 
 def _told(number: Decimal, found: Iterable[Decimal]) -> bool:

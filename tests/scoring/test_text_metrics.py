@@ -137,3 +137,25 @@ def assert_gold_passes(cases):
             if verdict.outcome is not Outcome.PASS:
                 wrong.append((case.id, metric, verdict.reason))
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("항구는 묵호와 동해 두 곳입니다.", True),
+        ("묵호항이 가장 가깝습니다.", True),
+        ("찾은 항구:\n- 동 해\n- 묵호", True),
+        ("가까운 항구가 없습니다.", False),
+        ("가까운 항구는 속초와 주문진입니다.", False),
+    ],
+)
+def test_of_several_names_that_the_tool_found_a_completion_tells_one_at_least(reply, right):
+    found = replies.case(
+        "completion",
+        "가까운 항구 알려 줘.",
+        "가까운 항구는 동해와 묵호입니다.",
+        result='{"harbours": ["동해", "묵호"], "source": "항만청"}',
+    )
+    verdict = fcb.score(found, reply)
+    assert (verdict.outcome == "pass") is right
+    assert right or (verdict.failure == "missing_value" and verdict.details["missing"] == ["묵호", "동해"])
