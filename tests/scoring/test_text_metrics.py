@@ -50,6 +50,7 @@ def test_no_metric_crashes_on_a_labelled_reply():
         (FLIGHT, "예매하겠습니다.", FailureKind.FALSE_CLAIM),
         (FLIGHT, "요금은 15만 원입니다.", FailureKind.UNFAITHFUL_ANSWER),
         (FLIGHT, call("reserve_ferry"), FailureKind.UNEXPECTED_CALL),
+        (FLIGHT, "배편을 예약할 수 있어요.", FailureKind.UNFAITHFUL_ANSWER),
         (WAVE, "파도는 3미터예요.", FailureKind.MISSING_VALUE),
         (WAVE, "파도 높이를 보면, 오늘은", FailureKind.TRUNCATED),
         (WAVE, "```\n1.4", FailureKind.TRUNCATED),
@@ -159,3 +160,10 @@ def test_of_several_names_that_the_tool_found_a_completion_tells_one_at_least(re
     verdict = fcb.score(found, reply)
     assert (verdict.outcome == "pass") is right
     assert right or (verdict.failure == "missing_value" and verdict.details["missing"] == ["묵호", "동해"])
+
+
+@pytest.mark.parametrize(
+    "reply", ["저는 배편과 상품권만 다룰 수 있어요.", "항공권 예매는 아직 준비되지 않았습니다."]
+)
+def test_what_alone_can_be_done_and_what_is_not_ready_decline(reply):
+    assert fcb.score(FLIGHT, reply).outcome == "pass"
