@@ -220,3 +220,18 @@ def test_other_model_families_are_served_and_agree(pair):
         assert texts(model, prompts) == texts(fcb.load_model((built, pair[1]), engine="plain"), prompts), (
             config.model_type
         )
+
+
+@pytest.mark.parametrize(
+    ("draws", "fits"),
+    [
+        ([[0.1, 0.4, 0.1, 0.1], [0.1, 0.1, 0.2, 0.1], [0.1, 0.1, 0.1, 0.5]], True),
+        ([[0.1, 0.4, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1], [0.1, 0.9, 0.1, 0.1]], False),
+        ([[0.1, 0.1, 0.1, float("inf")], [0.1, 0.1, 0.1, float("inf")], [0.1, 0.1, 0.1, 0.1]], False),
+    ],
+)
+def test_one_draw_that_rounding_moves_does_not_end_the_trial(pair, monkeypatch, draws, fits):
+    from fcb_toolkit.models import huggingface_trial
+
+    monkeypatch.setattr(huggingface_trial, "_differences", lambda model, vocabulary, seed: draws[seed])
+    assert (huggingface_trial.why_not(pair[0]) is None) is fits
