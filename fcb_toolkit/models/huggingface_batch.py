@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -63,8 +66,17 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory(model: Any) -> None:
+    """Gives freed memory back to the device, or to the system where the C library can."""
     if input_device(model).type == "cuda":
         torch.cuda.empty_cache()
+    elif (trim := _malloc_trim()) is not None:
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Any:
+    """glibc keeps the gaps between tensors that are still in use; None elsewhere."""
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 def cut_at_stop(ids: Sequence[int], stop_ids: Sequence[int]) -> tuple[list[int], str]:

@@ -247,7 +247,10 @@ class PrefixEngine:
         batches = [self.pool[i] for i in sorted(chosen)]
         self.pool = [batch for i, batch in enumerate(self.pool) if i not in chosen]
         requests = [request for batch in batches for request in batch.requests]
-        return Batch(merge([batch.rows for batch in batches]), requests)
+        merged = Batch(merge([batch.rows for batch in batches]), requests)
+        if self.device.type == "cpu":
+            release_memory(self.owner.model)
+        return merged
 
     def _step(self, batch: Batch) -> tuple[Batch, torch.Tensor]:
         """(batch, logits) after one more token a row; out of memory sends half of the rows back to the pool."""
