@@ -6,9 +6,9 @@
 
 Engines, each in a process of its own (`throughput_engines.py`): `ours` (the prefix engine), `padded` (transformers'
 `generate` over sorted, left-padded batches), `continuous` (transformers' continuous batching), `one_at_a_time`,
-`lm_eval` (HFLM) and `inspect` (its hf provider), the last two where the package is installed. Padded engines run at their best batch size, found first on a part of the
-prompts. Prompts are FunctionChat-Bench single call with 4 and 8 tools where `--source` is given, else the bundled
-sample's.
+`lm_eval` (HFLM) and `inspect` (its hf provider), the last two where the package is installed. Padded engines run at
+their best batch size, found first on a part of the prompts. Prompts are FunctionChat-Bench single call with 4 and 8
+tools where `--source` is given, else the bundled sample's.
 
 Figures: seconds, requests/s, prompt and new tokens/s, peak memory, share of equal outputs, tokens read over the
 prefix tree's, `ratio_<engine>`: its seconds over ours in the same repetition (above 1: ours is faster), with the

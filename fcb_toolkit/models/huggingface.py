@@ -16,7 +16,7 @@ from fcb_toolkit.models import (
     huggingface_trial,
     huggingface_weights,
 )
-from fcb_toolkit.models.huggingface_batch import Prompt
+from fcb_toolkit.models.huggingface_batch import Prompt, failed_reply
 from fcb_toolkit.models.huggingface_constrain import Constraints
 from fcb_toolkit.models.huggingface_devices import places
 from fcb_toolkit.models.huggingface_response import ResponseReader
@@ -149,7 +149,7 @@ def too_long(index: int, tokens: int, longest: int, settings: Generation) -> Ite
         f"but the model takes {longest} in all"
     )
     for sample in range(settings.samples):
-        yield index, Reply("", None, sample, "error", tokens, 0, 0.0, notes=(note,))
+        yield index, failed_reply(sample, tokens, note)
 
 
 def max_positions(model: Any) -> int | None:

@@ -19,6 +19,9 @@ MEMORY_SHARE = 0.3
 MOST_ROWS = {"cpu": 32, "cuda": 256}
 """A CPU is busy with fewer rows: reading their caches soon takes longer than the weights."""
 
+STEP_TOKENS = {"cpu": 2048, "cuda": 16384}
+"""Tokens of one reading step: enough to keep the processor busy, few enough for its activations."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -58,6 +61,11 @@ def tokens_that_fit(model: Any) -> int:
     return max(1, int(MEMORY_SHARE * free_bytes(model)) // cache_bytes_per_token(model))
 
 
+def tokens_a_step(model: Any) -> int:
+    """Tokens that one reading step takes at most."""
+    return STEP_TOKENS.get(input_device(model).type, 4096)
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     text = str(error)
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
@@ -86,6 +94,11 @@ def cut_at_stop(ids: Sequence[int], stop_ids: Sequence[int]) -> tuple[list[int],
         if token in stops:
             return list(ids[: position + 1]), "stop"
     return list(ids), "length"
+
+
+def failed_reply(sample: int, tokens: int, note: str, seconds: float = 0.0) -> Reply:
+    """No text came of a prompt of so many tokens; `note` says why."""
+    return Reply("", None, sample, "error", tokens, 0, round(seconds, 4), notes=(note,))
 
 
 def make_reply(tokenizer: Any, prompt: Prompt, ids: Sequence[int], finish: str, seconds: float) -> Reply:

@@ -14,8 +14,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fcb_toolkit.errors import ModelError
-from fcb_toolkit.models.huggingface_batch import Prompt, cut_at_stop, make_reply, tokens_that_fit
-from fcb_toolkit.models.huggingface_devices import input_device
+from fcb_toolkit.models.huggingface_batch import (
+    Prompt,
+    cut_at_stop,
+    failed_reply,
+    make_reply,
+    tokens_a_step,
+    tokens_that_fit,
+)
 from fcb_toolkit.models.huggingface_plain import greedy_config, pad_token
 from fcb_toolkit.records import Generation, Reply
 
@@ -24,8 +30,6 @@ if TYPE_CHECKING:
 
 PAGE = 256
 """Tokens of a page; only whole pages are shared."""
-STEP_TOKENS = {"cpu": 2048, "cuda": 16384}
-"""Tokens that one step reads at most."""
 POLL = 0.2
 """Seconds after which a thread that died is noticed."""
 
@@ -77,10 +81,7 @@ def _replies(
         seconds, last = now - last, now
         if output.error is not None:
             note = f"continuous batching: {output.error}"
-            yield (
-                prompt,
-                Reply("", None, prompt.sample, "error", len(prompt.ids), 0, round(seconds, 4), notes=(note,)),
-            )
+            yield prompt, failed_reply(prompt.sample, len(prompt.ids), note, seconds)
             continue
         ids, finish = cut_at_stop(output.generated_tokens, owner.stops(prompt))
         yield prompt, make_reply(owner.tokenizer, prompt, ids, finish, seconds)
@@ -95,7 +96,7 @@ def _manager(owner: HuggingFaceModel, prompts: Sequence[Prompt], settings: Gener
         config = ContinuousBatchingConfig(
             page_size=PAGE,
             num_blocks=max(2, min(pages + 1, tokens_that_fit(owner.model) // PAGE)),
-            max_batch_tokens=STEP_TOKENS.get(input_device(owner.model).type, 4096),
+            max_batch_tokens=tokens_a_step(owner.model),
             auto_switch_to_flash=False,  # it would load compiled kernels from the hub
         )
         return owner.model.init_continuous_batching(

@@ -12,6 +12,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 from fcb_toolkit.models.huggingface_batch import (
     Prompt,
     cut_at_stop,
+    failed_reply,
     is_out_of_memory,
     make_reply,
     release_memory,
@@ -53,7 +54,7 @@ def _halving(
     release_memory(owner.model)
     if len(batch) == 1:
         note = f"out of memory with one prompt of {len(batch[0].ids)} tokens"
-        yield batch[0], Reply("", None, batch[0].sample, "error", len(batch[0].ids), 0, 0.0, notes=(note,))
+        yield batch[0], failed_reply(batch[0].sample, len(batch[0].ids), note)
         return
     half = len(batch) // 2
     yield from _halving(owner, batch[:half], settings)

@@ -26,6 +26,7 @@ from fcb_toolkit.models.huggingface_batch import (
     is_out_of_memory,
     make_reply,
     release_memory,
+    tokens_a_step,
     tokens_that_fit,
 )
 from fcb_toolkit.models.huggingface_cache import Rows, merge
@@ -37,8 +38,6 @@ from fcb_toolkit.records import Generation, Reply
 if TYPE_CHECKING:
     from fcb_toolkit.models.huggingface import HuggingFaceModel
 
-CHUNK_TOKENS = {"cpu": 2048, "cuda": 16384}
-"""Tokens of one reading step: enough to keep the processor busy, few enough for its activations."""
 MOST_ROWS = {"cpu": 64, "cuda": 512}
 """Rows of one decoding step; more no longer make a token cheaper."""
 FIRST_ROWS = 8
@@ -125,7 +124,7 @@ class PrefixEngine:
         self.wanted = min(self.capacity, FIRST_ROWS)
         """Rows to wait for before the next decoding."""
         self.room = tokens_that_fit(owner.model)
-        self.chunk = CHUNK_TOKENS.get(device.type, 4096)
+        self.chunk = tokens_a_step(owner.model)
 
     def run(self) -> Iterator[tuple[Prompt, Reply]]:
         # The last token of a prompt is read by the first decoding step.

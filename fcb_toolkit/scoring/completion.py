@@ -15,6 +15,7 @@ from typing import Any
 from fcb_toolkit.records import Answer, Case, FailureKind, Verdict
 from fcb_toolkit.scoring.korean_replies import read_acts
 from fcb_toolkit.scoring.korean_values import canonical_dates, canonical_numbers
+from fcb_toolkit.scoring.strings import normalise, policy
 from fcb_toolkit.scoring.text_replies import (
     cut_off,
     gold_text,
@@ -23,10 +24,10 @@ from fcb_toolkit.scoring.text_replies import (
     wrong_form,
     wrong_language,
 )
-from fcb_toolkit.text import drop_space, fold_case, nfc
 
 _NUMBER = re.compile(r"\d{1,30}(?:,\d{3}){0,8}(?:\.\d{1,15})?")
 _MAX = 20_000
+_LOOSE = policy("ignore_space_case")
 _LONGEST_NAME = 40
 """Longer strings are sentences, which a reply puts in its own words."""
 
@@ -97,19 +98,15 @@ def _missing(case: Case, text: str, gold: str) -> Verdict | None:
 
 def _no_name(case: Case, text: str, gold: str) -> Verdict | None:
     """Several names of the result that the gold tells, and the reply none of them. One may be told in other words."""
-    said, truth = _bare(text), _bare(gold)
+    said, truth = normalise(text, _LOOSE), normalise(gold, _LOOSE)
     names = dict.fromkeys(name for result in _results(case) for name in _names(result))
-    wanted = [name for name in names if len(bare := _bare(name)) > 1 and bare in truth]
-    if len(wanted) < 2 or any(_bare(name) in said for name in wanted):
+    wanted = [name for name in names if len(bare := normalise(name, _LOOSE)) > 1 and bare in truth]
+    if len(wanted) < 2 or any(normalise(name, _LOOSE) in said for name in wanted):
         return None
     shown = ", ".join(wanted[:5])
     return Verdict.failed(
         FailureKind.MISSING_VALUE, f"expected the tool's {shown}, found {quote(text)}", missing=wanted
     )
-
-
-def _bare(text: str) -> str:
-    return drop_space(fold_case(nfc(text)))
 
 
 def _names(result: str) -> Iterator[str]:

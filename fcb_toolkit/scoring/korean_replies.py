@@ -104,7 +104,7 @@ class Acts:
 
 def sentences(text: str) -> list[str]:
     """Cut at . ? ! and line ends; the point of a decimal is no end."""
-    found = (match.group().strip() for match in _SENTENCE.finditer(nfc(text)[:_MAX]))
+    found = (match.group().strip() for match in _SENTENCE.finditer(text))
     return [sentence for sentence in found if sentence.strip(" -*#>`|:")]
 
 

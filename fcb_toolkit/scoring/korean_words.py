@@ -3,10 +3,10 @@
 GROUPS: ("날짜", "날짜|일자|언제|며칠|...")     a 날짜 is asked for by any of these
 """
 
-# One group a line: words (first), and how a question asks for it. A word of a description that one of
-# the groups holds is found in a reply by any word of that group.
 COUNTED = r"몇 ?(?!시|월|일|년|초|주|달|개월|박|호|층|번째|회|살|세|%|퍼센트|프로)[가-힣]"
 """How many of something, and not what time, which day, or how old."""
+# One group a line: words (first), and how a question asks for it. A word of a description that one of
+# the groups holds is found in a reply by any word of that group.
 GROUPS: tuple[tuple[str, str], ...] = (
     ("출발", r"출발|(?:어디|어느 \S{1,6})(?:에서|서)|타실|승차|탑승|픽업|모시러|데리러|기점|시작 ?지점"),
     ("도착", r"도착|목적지|어디(?:까지|로)|(?:어느 \S{1,6}|역|곳|지역|공항)(?:까지|으?로)|행선지|내리실|하차|가실|가시"),
